@@ -231,10 +231,8 @@ export interface DeliveryBatch extends AcceptedEvent, DeliverySettings {
 
 /** What activities write to the ledger. */
 export interface LedgerWriter {
-  /** What a fan-out was started with. */
-  readFanOut(workflowId: string, runId: string): Promise<DeliveryBatch>;
-  /** What a run of deliveries was started with. */
-  readInput(workflowId: string, runId: string): Promise<LiveGroup>;
+  /** What a run of deliveries, or a fan-out, was started with. */
+  readInput<Input extends LiveGroup | DeliveryBatch>(workflowId: string, runId: string): Promise<Input>;
   /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
   taskAttempt(workflowId: string, runId: string): Promise<number>;
   /**

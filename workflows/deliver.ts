@@ -34,7 +34,6 @@ import { TIMINGS, type Timings } from '../src/domain/timings.js';
 import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './end-cancelled.js';
 import type { DeliverResult } from './inputs.js';
-import { lostFirstTasks } from './lost-tasks.js';
 import { ACTIONS, act, actIn, actorOf, release } from './messages.js';
 import { deliveries as sink } from './sinks.js';
 
@@ -180,8 +179,7 @@ class Deliveries {
       reports = await this.direct.attemptFirst(request).catch(() => []);
     }
     const unmade = this.machine.settle(first, reports, this.began);
-    if (unmade.length > 0)
-      this.begin(lost_tries > 0 ? unmade.map((one) => ({ ...one, lost_tries })) : unmade);
+    this.begin(unmade, lost_tries);
   }
 
   /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
@@ -205,14 +203,13 @@ class Deliveries {
     const request = { attempts, events, deliveries, timeout_ms, ...since };
     const made = await this.direct.attemptReleased(request).catch(() => undefined);
     const unmade = this.machine.settle(attempts, made?.reports ?? [], releasedAt ?? now);
-    const { lost_tries = 0 } = made ?? {};
-    if (unmade.length > 0)
-      this.begin(lost_tries > 0 ? unmade.map((one) => ({ ...one, lost_tries })) : unmade);
+    this.begin(unmade, made?.lost_tries);
   }
 
-  private begin(batch: readonly MemberAttempt[]): void {
+  private begin(batch: readonly MemberAttempt[], lost_tries = 0): void {
+    if (batch.length === 0) return;
     this.batchesInFlight += 1;
-    this.attempt(batch)
+    this.attempt(lost_tries > 0 ? batch.map((one) => ({ ...one, lost_tries })) : batch)
       .catch((error: unknown) => {
         this.broken = error;
       })
@@ -347,4 +344,18 @@ class Deliveries {
       isShort || (!sole && (wereAtOnce || JSON.stringify(records).length > MAX_RESULT_CHARACTERS));
     return { delivered: delivered.length, ...(!isTold && { deliveries: records }) };
   }
+}
+
+/**
+ * The first task of a workflow sees three events: that it was started, and that the task was scheduled and has begun. A task that was lost, or
+ * whose result Temporal did not take, leaves three more: how it ended, and the next one.
+ */
+const EVENTS_OF_A_SECOND_TASK = 6;
+
+/**
+ * How many earlier tasks may have made the first attempts: 0 or 1. To be asked in the first task. Three messages that came before the first
+ * task look the same.
+ */
+export function lostFirstTasks(): number {
+  return workflowInfo().historyLength >= EVENTS_OF_A_SECOND_TASK ? 1 : 0;
 }

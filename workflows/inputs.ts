@@ -1,9 +1,5 @@
-import type {
-  AcceptedEvent,
-  DeliveryRecord,
-  DeliverySettings,
-  DeliveryTarget,
-} from '../src/domain/delivery/delivery.js';
+import type { DeliveryBatch } from '../activities/ports.js';
+import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
 import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
 import type { IncidentSettings, IncidentState } from '../src/domain/endpoint/incident-machine.js';
@@ -38,19 +34,8 @@ export interface ReleaseParkedInput extends EndpointKey {
   timings?: Timings;
 }
 
-export interface FanOutEventInput extends AcceptedEvent, DeliverySettings {
-  targets: DeliveryTarget[];
-  /** Where these begin among the event's targets, if several executions share them; absent: at the first one. */
-  offset?: number;
-}
-
-export interface FanOutEventResult {
-  /** How many were started. */
-  deliveries: number;
-}
-
-/** Where a page of what a replay acts on begins: the activity that finds pages made it, and alone reads it. */
-export type ReplayCursor = unknown;
+/** Where the targets begin among the event's: at `offset`, if several executions share them. */
+export type FanOutEventInput = DeliveryBatch;
 
 export interface ReplayDeliveriesInput {
   plan: ReplayPlan;
@@ -63,8 +48,8 @@ export interface ReplaySoFar {
   progress: ReplayProgress;
   /** Found, and not acted on yet. */
   items: ReplayItem[];
-  /** Where the next page begins; absent for the first page. */
-  cursor?: ReplayCursor;
+  /** Where the next page begins, which the activity that finds pages made, and alone reads; absent for the first page. */
+  cursor?: unknown;
   /** There is no next page. */
   is_last?: boolean;
 }

@@ -1,3 +1,4 @@
+import type { UpdateDefinition } from '@temporalio/common';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Alert } from '../src/domain/alert/alert.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
@@ -5,7 +6,7 @@ import type { Actor, Release } from '../src/domain/delivery/delivery-group.js';
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { FailureReport } from '../src/domain/endpoint/incident.js';
-import type { ReplayProgress } from '../src/domain/replay/replay.js';
+import type { ReplayIntervention, ReplayProgress } from '../src/domain/replay/replay.js';
 import { cutText } from '../src/domain/text/unicode.js';
 
 /** Who steers a delivery: the id of an API key, or a name given in Temporal UI, which can send anything or nothing. */
@@ -101,14 +102,13 @@ export interface Confirmation extends VerificationSubject {
 /** The subscriber of an endpoint that waits to be verified has called the confirmation URL, with the right token. */
 export const confirmed = defineSignal<[Confirmation]>('confirmed');
 
-/** Act on nothing more until the replay is resumed. What is under way ends: about a second's worth. */
-export const pauseReplay = defineUpdate<ReplayProgress, [Operator | undefined]>('pauseReplay');
-
-/** End a replay's pause. */
-export const resumeReplay = defineUpdate<ReplayProgress, [Operator | undefined]>('resumeReplay');
-
-/** Act on nothing more at all. What has been done stays. */
-export const cancelReplay = defineUpdate<ReplayProgress, [Operator | undefined]>('cancelReplay');
+export type ReplayUpdate = UpdateDefinition<ReplayProgress, [Operator | undefined]>;
 
 /** What an operator can do to a replay, by the name that the HTTP interface gives it. */
-export const REPLAY_UPDATES = { pause: pauseReplay, resume: resumeReplay, cancel: cancelReplay } as const;
+export const REPLAY_UPDATES: Record<ReplayIntervention['action'], ReplayUpdate> = {
+  /** Act on nothing more until the replay is resumed. What is under way ends: about a second's worth. */
+  pause: defineUpdate('pauseReplay'),
+  resume: defineUpdate('resumeReplay'),
+  /** Act on nothing more at all. What has been done stays. */
+  cancel: defineUpdate('cancelReplay'),
+};

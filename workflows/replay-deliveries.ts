@@ -1,4 +1,3 @@
-import type { UpdateDefinition } from '@temporalio/common';
 import {
   ApplicationFailure,
   allHandlersFinished,
@@ -25,7 +24,7 @@ import {
 import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './end-cancelled.js';
 import type { ReplayDeliveriesInput, ReplaySoFar } from './inputs.js';
-import { type Operator, operatorName, REPLAY_UPDATES } from './messages.js';
+import { type Operator, operatorName, REPLAY_UPDATES, type ReplayUpdate } from './messages.js';
 
 /** Deliveries that one activity acts on: what the rate allows within about a second, so that a pause takes effect soon. */
 const MAX_BATCH = 100;
@@ -54,14 +53,12 @@ class LiveReplay {
     this.plan = plan;
     this.batchSize = Math.min(plan.rate, MAX_BATCH);
     this.soFar = soFar;
-    for (const action of ['pause', 'resume', 'cancel'] as const) {
-      const update: UpdateDefinition<ReplayProgress, [Operator | undefined]> = REPLAY_UPDATES[action];
-      setHandler<ReplayProgress, [Operator | undefined], typeof update>(
-        update,
+    for (const action of ['pause', 'resume', 'cancel'] as const)
+      setHandler<ReplayProgress, [Operator | undefined], ReplayUpdate>(
+        REPLAY_UPDATES[action],
         (operator) => this.act(action, operatorName(operator)),
         { validator: () => this.refuse(action) },
       );
-    }
   }
 
   async run(): Promise<ReplayProgress> {

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
+import type { LiveGroup, MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
 import { LostTries } from './lost-tries.js';
@@ -39,7 +39,7 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
     const { workflowId, runId } = callerOf(context.info);
     const earlier = (context.info.heartbeatDetails ?? []) as (AttemptReport | null)[];
     const reports = attempts.map((_, position) => earlier[position] ?? null);
-    const group = await ledger.readInput(workflowId, runId);
+    const group = await ledger.readInput<LiveGroup>(workflowId, runId);
     const errors: unknown[] = [];
     const heartbeat = setInterval(() => context.heartbeat(reports), HEARTBEAT_MS);
     try {

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { ActivityDependencies } from '../ports.js';
+import type { ActivityDependencies, DeliveryBatch } from '../ports.js';
 import { callerOf } from './caller.js';
 
 /** How many are started at once: in groups that is three to six calls to Temporal, which on another machine wait longer than they work. */
@@ -20,7 +20,7 @@ export function createStartDeliveries({ ledger }: Pick<ActivityDependencies, 'le
     const context = Context.current();
     const { info } = context;
     const { workflowId, runId } = callerOf(info);
-    const { targets, offset: begin = 0, ...event } = await ledger.readFanOut(workflowId, runId);
+    const { targets, offset: begin = 0, ...event } = await ledger.readInput<DeliveryBatch>(workflowId, runId);
     const done: unknown = info.heartbeatDetails;
     for (let next = typeof done === 'number' ? done : first; next < end; next += AT_ONCE) {
       const some = targets.slice(next, Math.min(next + AT_ONCE, end));

@@ -1,4 +1,4 @@
-import { isoTimeOf } from '../../src/temporal/read/history-events.js';
+import { isoTimeOf } from '../../src/temporal/read/history.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { Row } from './check/collected.js';
 

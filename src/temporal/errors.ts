@@ -1,4 +1,4 @@
-import { isGrpcServiceError, ServiceError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 
 /**
  * Errors of the ledger, for callers to tell apart by class. They are plain errors because activities throw them too; the HTTP
@@ -62,9 +62,59 @@ export class TooManyReplaysError extends Error {
   }
 }
 
-/** Whether a call of the client failed with this gRPC code. */
-export function failedWithCode(error: unknown, code: number): boolean {
-  return error instanceof ServiceError && isGrpcServiceError(error.cause) && error.cause.code === code;
+/** gRPC codes, https://grpc.io/docs/guides/status-codes/ */
+export const GRPC = {
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  alreadyExists: 6,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+export type GrpcCode = (typeof GRPC)[keyof typeof GRPC];
+
+/** Whether Temporal answered a call with one of these codes: its client wraps what the connection throws. */
+export function hasCode(error: unknown, ...codes: GrpcCode[]): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if ('details' in cause && 'code' in cause && (codes as unknown[]).includes(cause.code)) return true;
+  return false;
+}
+
+/** Whether an error means that Temporal cannot be reached, does not answer or has no room at the moment: a later try may succeed. */
+export function isTemporalUnavailable(error: unknown): boolean {
+  const { cancelled, deadlineExceeded, resourceExhausted, unavailable } = GRPC;
+  // `cancelled` is what the SDK makes of a deadline that has passed.
+  const isTemporary = hasCode(error, cancelled, deadlineExceeded, resourceExhausted, unavailable);
+  return isTemporary || visibilityBusy(error) !== undefined;
+}
+
+/** Whether a workflow has been started by this; if not, it is running already, or has run. */
+export async function startedNow(start: Promise<unknown>): Promise<boolean> {
+  try {
+    await start;
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}
+
+/** What a call to an execution answers; `undefined` if there is no such execution, or it has closed. */
+export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
 }
 
 /** The error that means that visibility has no room, if it is that or was caused by it: Temporal's client wraps it. */

@@ -28,11 +28,6 @@ interface AlertPeopleSoFar {
   next_at: number;
 }
 
-export interface AlertPeopleResult {
-  /** Messages sent. */
-  messages: number;
-}
-
 /** Tried for so long, then given up: what is a day old helps nobody. */
 const { sendAlerts } = proxyActivities<Activities>({
   startToCloseTimeout: '1m',
@@ -43,8 +38,10 @@ const { sendAlerts } = proxyActivities<Activities>({
 /**
  * Brings alerts to people over one channel: at once, or together if there are many, and each once. It runs while something waits, and for a
  * while after a message, so that what happens then goes together.
+ *
+ * @returns how many messages were sent
  */
-export async function alertPeople(input: AlertPeopleInput): Promise<AlertPeopleResult> {
+export async function alertPeople(input: AlertPeopleInput): Promise<{ messages: number }> {
   const { channel, hold_ms, interval_ms, so_far } = input;
   const inbox = new AlertInbox(hold_ms, so_far?.inbox);
   let { messages, next_at } = so_far ?? { messages: 0, next_at: 0 };

@@ -11,7 +11,7 @@ export interface ArchiveDeliveriesInput {
   /** What earlier runs of this one have archived; present if it continues them. */
   archived?: number;
   /** The signed note of the last checkpoint; absent: the result of the last run has it. */
-  checkpoint?: string;
+  checkpoint?: string | undefined;
 }
 
 export interface ArchiveDeliveriesResult {
@@ -19,8 +19,8 @@ export interface ArchiveDeliveriesResult {
   archived: number;
   /** Executions that closed before this are archived. ISO 8601, UTC. */
   up_to: string;
-  /** The signed note of the checkpoint that the run ended with: here it stands where nobody reaches who has MongoDB alone. Absent in results of earlier versions. */
-  checkpoint?: string;
+  /** The signed note of the checkpoint that the run ended with: here it stands where nobody reaches who has MongoDB alone. */
+  checkpoint?: string | undefined;
 }
 
 const { archiveClosed, sweepArchive } = proxyActivities<Activities>({
@@ -51,21 +51,17 @@ export async function archiveDeliveries(input: ArchiveDeliveriesInput): Promise<
   let archived = before;
   let checkpoint = given ?? last?.checkpoint;
   for (;;) {
-    const part = await archiveClosed({ ...request, ...(checkpoint !== undefined && { checkpoint }) });
+    const part = await archiveClosed({ ...request, checkpoint });
     archived += part.archived;
     checkpoint = part.checkpoint ?? checkpoint;
     setCurrentDetails(`${archived} archived, of what closed before ${part.up_to}.`);
     if (part.is_last) {
       await sweepArchive();
       checkpoint = await logAll(checkpoint);
-      return { archived, up_to: part.up_to, ...(checkpoint !== undefined && { checkpoint }) };
+      return { archived, up_to: part.up_to, checkpoint };
     }
     if (workflowInfo().continueAsNewSuggested)
-      await continueAsNew<typeof archiveDeliveries>({
-        ...request,
-        archived,
-        ...(checkpoint !== undefined && { checkpoint }),
-      });
+      await continueAsNew<typeof archiveDeliveries>({ ...request, archived, checkpoint });
   }
 }
 
@@ -73,7 +69,7 @@ export async function archiveDeliveries(input: ArchiveDeliveriesInput): Promise<
 async function logAll(known: string | undefined): Promise<string | undefined> {
   let checkpoint = known;
   for (;;) {
-    const part = await appendToLog(checkpoint === undefined ? {} : { checkpoint });
+    const part = await appendToLog({ checkpoint });
     checkpoint = part.checkpoint ?? checkpoint;
     if (part.is_last) return checkpoint;
   }

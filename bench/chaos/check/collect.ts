@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { verifyCertificate } from '../../../src/domain/log/certificate.js';
-import { everyDeliveryOf } from '../../../src/temporal/read/delivery-view.js';
+import { deliveriesOf, EVERY_ACCOUNT } from '../../../src/temporal/read/delivery-view.js';
 import type { TemporalConnection } from '../../../src/temporal/server/connection.js';
 import type { Answer } from '../world/client.js';
 import type { World } from '../world/world.js';
@@ -79,7 +79,7 @@ export async function collectViews(
   }
   for await (const execution of temporal.client.workflow.list({ query: inLedger(world), pageSize: 1_000 })) {
     const account = new Map(world.accounts.map(({ endpointIds, id }) => [id, new Set(endpointIds)]));
-    for (const { summary } of everyDeliveryOf(execution)) {
+    for (const { summary } of deliveriesOf(execution, EVERY_ACCOUNT)) {
       const owner = [...account].find(([, endpointIds]) => endpointIds.has(summary.endpoint_id))?.[0] ?? '';
       deliveryOf(summary.id, owner).executions.push({
         workflowId: execution.workflowId,

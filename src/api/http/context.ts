@@ -16,7 +16,7 @@ import type { BacklogReader } from '../../temporal/read/backlog/backlog-reader.j
 import type { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import type { EventReader } from '../../temporal/read/event-reader.js';
 import type { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
-import type { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
+import type { ReplaySources } from '../../temporal/read/replay/replay-page.js';
 import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import type { VisibilityBudget } from '../../temporal/server/visibility/visibility-budget.js';
 import type { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
@@ -96,7 +96,7 @@ export interface ApiDependencies {
   /** Starts the erasure of a subject; resolves once Temporal has persisted it. */
   startErasure: (plan: ErasurePlan) => Promise<void>;
   replayReader: ReplayReader;
-  replayFinder: ReplayFinder;
+  replaySources: ReplaySources;
   registrations: Registrations;
   /** What there is under `hookline dev` alone. */
   development?: Development | undefined;

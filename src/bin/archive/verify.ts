@@ -55,7 +55,8 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     const ledger: LedgerCounts = { compared: 0, inOpenGroups: 0, open: 0, later: 0, removed: 0 };
     const held = new Held();
     const { temporal, sealer } = servers;
-    const finder = new ClosedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE, sealer, archive);
+    const taskQueue = settings.HOOKLINE_TASK_QUEUE;
+    const finder = new ClosedExecutionFinder({ client: temporal.client, taskQueue, sealer, archive });
     const lookedAgainUpTo = (await archive.secondLook())?.from;
     await tell(compareLedger(finder, archive, { start, end, upTo, lookedAgainUpTo }, ledger, held));
 

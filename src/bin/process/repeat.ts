@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
-import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
+import { isTemporalUnavailable } from '../../temporal/errors.js';
 
 /**
  * Does something again and again, once at a time.

@@ -11,10 +11,10 @@ import { NumberSource } from '../../domain/sequence/number-source.js';
 import { SEQUENCE } from '../../domain/sequence/sequence.js';
 import { overdueAfter } from '../../domain/stats/backlog.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
+import { isTemporalUnavailable } from '../../temporal/errors.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import { EventReader } from '../../temporal/read/event-reader.js';
 import { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
-import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import { startErasure } from '../../temporal/write/privacy/erasures.js';
 import { repeat, warnUnlessOutage } from '../process/repeat.js';
@@ -97,7 +97,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       refresh: createBacklogMetrics(parts.registry, backlog),
       sdkAddress: settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS,
     }),
-    events: new EventReader(client, ledger.starter.recentGroups, sealer, database.archive),
+    events: new EventReader(ledger.sources),
     startErasure: (plan) => startErasure(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE, plan),
     installation: new InstallationReader(client, ledger.deliveries.extras),
     visibility: temporal.visibility,

@@ -7,7 +7,7 @@ import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js
 import type { ReplayItem, ReplayPlan } from '../../domain/replay/replay.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
-import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
+import { findForReplay } from '../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../temporal/read/replay/replay-page.js';
 import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
@@ -70,16 +70,20 @@ export function createLedger(
   starter: DeliveryStarter,
 ) {
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
-  const deliveries = new DeliveryReader(client, starter.recentGroups, sealer, database.archive);
+  const sources = { client, recentGroups: starter.recentGroups, sealer, archive: database.archive };
+  const deliveries = new DeliveryReader(sources);
   const replayReader = new ReplayReader(client);
   const registrations = new Registrations(database);
   return {
+    /** What deliveries and events are read from. */
+    sources,
     starter,
     deliveries,
     control: new DeliveryControl(client, starter, deliveries),
     replays: new Replays({ client, taskQueue, reader: replayReader, started: database.startedReplays }),
     replayReader,
-    replayFinder: new ReplayFinder(client, registrations, sealer),
+    /** What finds the deliveries of a replay. */
+    replaySources: { client, registrations, sealer },
     registrations,
     accountDeletions: new AccountDeletions(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE),
   };
@@ -88,12 +92,12 @@ export function createLedger(
 /** What replays find and do, for their activities. */
 export function createReplayLedger(
   { database, temporal: { client } }: Servers,
-  { starter, control, replayFinder, registrations }: Ledger,
+  { starter, control, replaySources, registrations }: Ledger,
 ): ReplayLedger {
   const acts = new ReplayActs(client, starter, control);
   return {
     async find(plan, cursor) {
-      const { found, ...rest } = await replayFinder.page(plan, cursor as ReplayCursor | undefined);
+      const { found, ...rest } = await findForReplay(replaySources, plan, cursor as ReplayCursor | undefined);
       const items = found.filter(({ is_gone }) => !is_gone).map(({ item }) => item);
       return { ...rest, items, gone: found.length - items.length };
     },

@@ -46,12 +46,12 @@ export function runWorker(
       accounts: createAccountRemoval(database, ledger),
       archive: database.archive,
       ends: database.ends,
-      closed: new ClosedExecutionFinder(
-        temporal.client,
-        settings.HOOKLINE_TASK_QUEUE,
-        servers.sealer,
-        database.archive,
-      ),
+      closed: new ClosedExecutionFinder({
+        client: temporal.client,
+        taskQueue: settings.HOOKLINE_TASK_QUEUE,
+        sealer: servers.sealer,
+        archive: database.archive,
+      }),
       erasures: createErasures(servers, ledger),
       userAgent: USER_AGENT,
     },

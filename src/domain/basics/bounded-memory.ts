@@ -27,3 +27,22 @@ export async function* together<T>(items: AsyncIterable<T>, size: number): Async
 export function* inParts<T>(items: readonly T[], size: number): Iterable<T[]> {
   for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
 }
+
+/** A map of what is being made, or was, by key. */
+interface Made<K, T> {
+  get(key: K): Promise<T> | undefined;
+  set(key: K, made: Promise<T>): unknown;
+  delete(key: K): unknown;
+}
+
+/** What is made of a key, once for all who ask for it. What could not be made is made again for the next one. */
+export function madeOnce<K, T>(made: Made<K, T>, key: K, make: () => Promise<T>): Promise<T> {
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const making = make();
+  made.set(key, making);
+  making.catch(() => {
+    if (made.get(key) === making) made.delete(key);
+  });
+  return making;
+}

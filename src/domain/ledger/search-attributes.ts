@@ -1,9 +1,4 @@
-import {
-  defineSearchAttributeKey,
-  type SearchAttributePair,
-  SearchAttributeType,
-  TypedSearchAttributes,
-} from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { idTime } from '../basics/id-time.js';
 import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../delivery/delivery.js';
 
@@ -76,9 +71,28 @@ export function groupStatusesWithout(statuses: readonly DeliveryStatus[]): strin
   );
 }
 
-/** {@link ACCEPTED_ATTRIBUTE} for an execution of these events. */
-export function acceptedAttribute(eventIds: readonly string[]): SearchAttributePair {
-  return { key: ACCEPTED_ATTRIBUTE, value: new Date(Math.min(...eventIds.map(idTime))) };
+/** What an execution that stands for deliveries or events is found by. */
+export interface LedgerAttributes {
+  /** And tokens of business keys. */
+  accounts: string[];
+  endpoints?: string[];
+  events: string[];
+  kind: string;
+  status?: string;
+  isHead: boolean;
+}
+
+/** The attributes that such an execution starts with. */
+export function ledgerAttributes(of: LedgerAttributes): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: ACCOUNT_ATTRIBUTE, value: of.accounts },
+    ...(of.endpoints ? [{ key: ENDPOINT_ATTRIBUTE, value: of.endpoints }] : []),
+    { key: EVENT_ATTRIBUTE, value: of.events },
+    { key: KIND_ATTRIBUTE, value: of.kind },
+    ...(of.status ? [{ key: STATUS_ATTRIBUTE, value: of.status }] : []),
+    { key: ACCEPTED_ATTRIBUTE, value: new Date(Math.min(...of.events.map(idTime))) },
+    ...(of.isHead ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
+  ]);
 }
 
 /** The attributes that the execution of one delivery starts with. */
@@ -92,15 +106,14 @@ export function deliveryAttributes(
   endpointId: string,
   { isHead = false, status = 'delivering' }: { isHead?: boolean; status?: DeliveryStatus } = {},
 ): TypedSearchAttributes {
-  return new TypedSearchAttributes([
-    { key: ACCOUNT_ATTRIBUTE, value: [account_id, ...keys] },
-    { key: ENDPOINT_ATTRIBUTE, value: [endpointId] },
-    { key: EVENT_ATTRIBUTE, value: [event_id] },
-    { key: KIND_ATTRIBUTE, value: event_kind },
-    { key: STATUS_ATTRIBUTE, value: status },
-    acceptedAttribute([event_id]),
-    ...(isHead ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
-  ]);
+  return ledgerAttributes({
+    accounts: [account_id, ...keys],
+    endpoints: [endpointId],
+    events: [event_id],
+    kind: event_kind,
+    status,
+    isHead,
+  });
 }
 
 /** The attributes of an execution that looks after one endpoint. */

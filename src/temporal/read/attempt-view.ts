@@ -1,6 +1,9 @@
 import { type Attempt, webhookTimestamp } from '../../domain/attempt/attempt.js';
+import type { AcceptedEvent } from '../../domain/delivery/delivery.js';
+import { contextOf } from '../../domain/ledger/sealed-event.js';
 import { hostOf } from '../../domain/ledger/summaries.js';
 import { type AttemptFilter, isAsked } from '../../domain/list/attempt-filter.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 
 /** An attempt as the HTTP interface shows it: with what follows from its record, which is therefore not kept in it. */
 export type AttemptView = Attempt & {
@@ -23,6 +26,20 @@ export function viewAttempt(attempt: Attempt): AttemptView {
     url_host: hostOf(url) ?? '',
     ...rest,
   };
+}
+
+/** Attempts of an event's delivery, with what the endpoint answered, as long as the key exists that seals it. */
+export function openAttempts(
+  sealer: PayloadSealer,
+  event: Pick<AcceptedEvent, 'account_id' | 'event_id'>,
+  attempts: readonly Attempt[] = [],
+): Promise<AttemptView[]> {
+  return Promise.all(
+    attempts.map(async ({ response_sealed: sealed, trigger, ...attempt }) => {
+      const answer = sealed === undefined ? undefined : await sealer.open(contextOf(event), sealed);
+      return viewAttempt({ ...attempt, ...(answer !== undefined && JSON.parse(answer)), trigger });
+    }),
+  );
 }
 
 /** An attempt that a list was asked for, with the run that made it, and without what was answered: a list can have many. */
@@ -53,33 +70,21 @@ export function askedAttempts(
   });
 }
 
-/** The latest attempt of a delivery, as a list shows it if it is asked to. */
-export interface LastAttempt {
-  number: number;
-  /** Absent of an open delivery: lists do not read its record. */
-  duration_ms?: number;
-  status_code?: number;
-  error_code?: Attempt['error_code'];
-}
+/** How an attempt ended. */
+type Result = Pick<Attempt, 'status_code' | 'error_code'>;
+
+/** The latest attempt of a delivery, as a list shows it if it is asked to; of an open one without its duration: lists do not read its record. */
+export type LastAttempt = Pick<Attempt, 'number'> & Partial<Pick<Attempt, 'duration_ms'>> & Result;
 
 /** The latest of some attempts; `undefined` if there are none. */
 export function lastOf(
-  attempts: readonly Pick<Attempt, 'number' | 'duration_ms' | 'status_code' | 'error_code'>[],
+  attempts: readonly (Pick<Attempt, 'number' | 'duration_ms'> & Result)[],
 ): LastAttempt | undefined {
   const last = attempts.at(-1);
-  if (!last) return undefined;
-  const { number, duration_ms, status_code, error_code } = last;
-  return { number, duration_ms, ...resultOf({ status_code, error_code }) };
+  return last && { number: last.number, duration_ms: last.duration_ms, ...resultOf(last) };
 }
 
-/** How an attempt ended. */
-export function resultOf({
-  status_code,
-  error_code,
-}: {
-  status_code?: number | undefined;
-  error_code?: Attempt['error_code'] | undefined;
-}): Pick<LastAttempt, 'status_code' | 'error_code'> {
+export function resultOf({ status_code, error_code }: Result): Result {
   return {
     ...(status_code !== undefined && { status_code }),
     ...(error_code !== undefined && { error_code }),

@@ -1,42 +1,42 @@
+import { createHash } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import { payloadBytes } from '../../domain/ledger/sealed-event.js';
+import { openEvent, payloadBytes } from '../../domain/ledger/sealed-event.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { openAttempts } from './attempt-view.js';
 import type { Delivery, EarlierRun } from './delivery-view.js';
 import { readEarlierRuns } from './earlier-runs.js';
 import { readStarted, type Started } from './history.js';
-import type { Opener } from './privacy/opener.js';
 import { type Located, RowReader } from './row-reader.js';
 
 /**
  * A delivery with everything that happened to it, as it is read by itself.
  *
- * @param opener opens what the execution holds sealed
+ * @param sealer opens what the execution holds sealed
  * @param known what has been read already, for who reads many deliveries: a reader that they share, what the execution was started with, and
  *   earlier runs that the archive has
  */
 export async function readDelivery(
   client: Client,
-  opener: Opener,
-  accountId: string,
+  sealer: PayloadSealer,
   located: Located,
   known: { rows?: RowReader; started?: Started | undefined; earlier?: readonly EarlierRun[] } = {},
 ): Promise<Delivery> {
-  const { execution, row } = located;
-  const { event_id, endpoint_id } = row.summary;
+  const { account_id, summary: row } = located.row;
   const [{ summary, record }, earlierRuns, input] = await Promise.all([
     (known.rows ?? new RowReader(client)).full(located),
-    readEarlierRuns(client, opener, execution, accountId, { event_id, endpoint_id }, known.earlier),
-    known.started ?? readStarted(client, execution, event_id),
+    readEarlierRuns(client, sealer, located, known.earlier),
+    known.started ?? readStarted(client, located.execution, row.event_id),
   ]);
   const { event, resent } = input ?? {};
-  const [payload_sha256, attempts] = await Promise.all([
-    event && opener.hash(event),
-    opener.attempts(accountId, row.summary, record?.attempts),
+  const [payload, attempts] = await Promise.all([
+    event && openEvent(sealer, event),
+    openAttempts(sealer, { account_id, event_id: row.event_id }, record?.attempts),
   ]);
   return {
     ...summary,
-    payload_sha256,
+    payload_sha256: payload === undefined ? undefined : createHash('sha256').update(payload).digest('hex'),
     payload_bytes: event && payloadBytes(event),
-    payload_erased: event && payload_sha256 === undefined ? true : undefined,
+    payload_erased: event && payload === undefined ? true : undefined,
     attempts,
     interventions: record?.interventions ?? (resent && [resent]),
     cause: record?.cause,

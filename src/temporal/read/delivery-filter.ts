@@ -1,13 +1,7 @@
 import type { Attempt } from '../../domain/attempt/attempt.js';
 import { idTime } from '../../domain/basics/id-time.js';
 import { SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
-import {
-  ACCEPTED_ATTRIBUTE,
-  ACCOUNT_ATTRIBUTE,
-  ENDPOINT_ATTRIBUTE,
-  EVENT_ATTRIBUTE,
-  KIND_ATTRIBUTE,
-} from '../../domain/ledger/search-attributes.js';
+import { ACCEPTED_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { DELIVERY_TYPE } from '../../domain/ledger/workflow-ids.js';
 import {
   type DeliveryFilter,
@@ -22,14 +16,13 @@ import {
   type DeliveryRow,
   type DeliverySummary,
   deliveriesOf,
-  isCurrent,
-  isOpenOrClosedSince,
-  sinceClauses,
+  EVERY_ACCOUNT,
+  type Whose,
 } from './delivery-view.js';
 import { hasKey } from './group/group-memo.js';
 import type { Located, RowReader } from './row-reader.js';
-import { type Clause, equals, isAfter, isBefore } from './visibility/query.js';
-import { hasStatus } from './visibility/status-clauses.js';
+import { hasStatus, isOpenOrClosedSince, SOUGHT_BY, where } from './visibility/clauses.js';
+import { type Clause, isAfter, isBefore } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
 
 /** What is asked of the ledger: not what closed before a time, which the archive has. */
@@ -43,9 +36,9 @@ type ResultTest = (latest: Pick<Attempt, 'error_code' | 'status_code'>) => boole
 
 /** What finds executions that may stand for such events. They may stand for others, too, so each is tested. */
 const EVENT_CLAUSES: Meanings<EventFilter, Clause> = {
-  event_id: (id) => equals(EVENT_ATTRIBUTE.name, id),
-  event_kind: (kind) => equals(KIND_ATTRIBUTE.name, kind),
-  key_token: (token) => equals(ACCOUNT_ATTRIBUTE.name, token),
+  event_id: SOUGHT_BY.event,
+  event_kind: SOUGHT_BY.kind,
+  key_token: SOUGHT_BY.account,
   // An execution starts later than its event was accepted.
   created_after: (time) => isAfter('StartTime', new Date(time.getTime() - CLOCKS_DIFFER_MS)),
   created_before: (time) => isBefore(ACCEPTED_ATTRIBUTE.name, time),
@@ -66,7 +59,7 @@ const EVENT_TESTS: Meanings<EventFilter, EventTest, Execution> = {
 /** The same of deliveries. */
 const DELIVERY_CLAUSES: Meanings<RowFilter, Clause | undefined> = {
   ...EVENT_CLAUSES,
-  endpoint_id: (id) => equals(ENDPOINT_ATTRIBUTE.name, id),
+  endpoint_id: SOUGHT_BY.endpoint,
   statuses: (some) => (some.length < SHOWN_STATUSES.length ? hasStatus(some) : undefined),
 };
 
@@ -93,43 +86,29 @@ export function eventTest(filter: EventFilter, execution: Execution): EventTest 
   return (event) => tests.every((test) => test(event));
 }
 
-/**
- * The clauses that find executions which may stand for such deliveries; `undefined` if there can be none.
- *
- * @param accountId absent: of all accounts
- */
-export function clausesOf(
-  accountId: string | undefined,
-  { since, ...filter }: LedgerFilter,
-): Clause[] | undefined {
+/** The clauses that find executions which may stand for such deliveries; `undefined` if there can be none. */
+export function clausesOf(whose: Whose, { since, ...filter }: LedgerFilter): Clause[] | undefined {
   const statuses = possibleStatuses(filter);
   if (statuses.length === 0) return undefined;
   const ofRows: RowFilter = { ...filter, statuses };
   const clauses = meaningsOf(DELIVERY_CLAUSES, ofRows, undefined);
+  const account = whose === EVERY_ACCOUNT ? undefined : whose;
   return [
-    equals('WorkflowType', DELIVERY_TYPE),
-    isCurrent,
-    ...(accountId === undefined ? [] : [equals(ACCOUNT_ATTRIBUTE.name, accountId)]),
+    ...where({ type: DELIVERY_TYPE, account, isCurrent: true, since }),
     ...clauses.filter((clause) => clause !== undefined),
-    ...sinceClauses(since),
   ];
 }
 
-/** Those of some deliveries of an execution that match, as far as lists tell: a group holds others, too. Not compared: results of attempts. */
-export function matching<Row extends DeliveryRow>(
-  rows: readonly Row[],
+/** The deliveries in an execution that match, as far as lists tell: a group holds others, too. Not compared: results of attempts. */
+export function matchingRows(
   execution: Execution,
+  whose: Whose,
   { since, ...filter }: LedgerFilter,
-): Row[] {
+): DeliveryRow[] {
   if (!isOpenOrClosedSince(execution, since)) return [];
   const ofRows: RowFilter = { ...filter, statuses: possibleStatuses(filter) };
   const tests = meaningsOf(DELIVERY_TESTS, ofRows, execution);
-  return rows.filter(({ summary }) => tests.every((test) => test(summary)));
-}
-
-/** The deliveries of an account in an execution that match, likewise. */
-export function matchingRows(execution: Execution, accountId: string, filter: LedgerFilter): DeliveryRow[] {
-  return matching(deliveriesOf(execution, accountId), execution, filter);
+  return deliveriesOf(execution, whose).filter(({ summary }) => tests.every((test) => test(summary)));
 }
 
 /** Whether anything is said of deliveries besides of their events: a list of events looks at its deliveries then. */

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { positionAt } from '../../domain/archive/archived.js';
-import { EVENT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { type AskedAttempt, askedAttempts, type LastAttempt } from './attempt-view.js';
+import { firstOfEach, type PlacedRow } from './archive/merged-list.js';
+import { type AskedAttempt, askedAttempts } from './attempt-view.js';
 import {
   asksForResult,
   clausesOf,
@@ -10,23 +10,18 @@ import {
   matchingRows,
   needsRecords,
 } from './delivery-filter.js';
-import type { DeliverySummary, EarlierRun } from './delivery-view.js';
-import { findRuns, newestRuns, ofAccount, previousRun } from './earlier-runs.js';
+import type { DeliverySummary, EarlierRun, Whose } from './delivery-view.js';
+import { findRuns, newestRuns, previousRun } from './earlier-runs.js';
+import type { LastAttempts } from './row-extras.js';
 import { type Located, RowReader } from './row-reader.js';
+import { where } from './visibility/clauses.js';
 import { type ExpandedPage, listExpanded } from './visibility/expanded-list.js';
-import { isOneOf, toQuery } from './visibility/query.js';
-import type { Execution } from './visibility/visibility.js';
+import { type Execution, everyExecution } from './visibility/visibility.js';
 
 /** Executions and deliveries that are looked at for one page: it ends with fewer rows if not enough of them match. */
 export const MAX_EXAMINED = 500;
 /** Histories of groups, some 100 KiB each, that are read for one page, about: after them it ends in the same way. */
-export const MAX_GROUPS_READ = 6;
-
-/** Tells the latest attempts of rows of a list. */
-export interface LastAttempts {
-  /** The latest attempt of a row; `undefined` if none is known. @param rows reads records, each once for the list */
-  of(located: Located, rows: RowReader): Promise<LastAttempt | undefined>;
-}
+const MAX_GROUPS_READ = 6;
 
 /** Reads the runs of a delivery before it was sent again. */
 export type ReadEarlier = (item: Located) => Promise<EarlierRun[]>;
@@ -34,20 +29,17 @@ export type ReadEarlier = (item: Located) => Promise<EarlierRun[]>;
 /** Deliveries that were sent again whose earlier runs are read for one page, about: up to ten histories each. */
 const MAX_RESENT = 50;
 
-/** A delivery of a list, and where the list has it; absent while its execution is open. */
-export interface ListedRow {
-  summary: DeliverySummary;
-  position: string | undefined;
-}
+/** A delivery of a list, and whose it is. */
+export type ListedRow = PlacedRow<DeliverySummary> & { account_id: string };
 
 /**
- * The deliveries of an account that match a filter, or their events. Search attributes narrow executions down; the rest is compared with
+ * The deliveries of an account, or of all, that match a filter, or their events. Search attributes narrow executions down; the rest is compared with
  * their memos and records. A page that has looked at {@link MAX_EXAMINED} rows, or read
  * {@link MAX_GROUPS_READ} groups, ends there, with a cursor, even if it has few rows or none.
  */
 export class DeliveryList {
   private readonly client: Client;
-  private readonly accountId: string;
+  private readonly whose: Whose;
   private readonly filter: LedgerFilter;
   private readonly rows: RowReader;
   private readonly lastAttempts: LastAttempts | undefined;
@@ -63,7 +55,7 @@ export class DeliveryList {
    */
   constructor(
     client: Client,
-    accountId: string,
+    whose: Whose,
     filter: LedgerFilter,
     earlier: ReadEarlier = async () => [],
     lastAttempts?: LastAttempts,
@@ -71,7 +63,7 @@ export class DeliveryList {
     this.lastAttempts = lastAttempts;
     this.earlier = earlier;
     this.client = client;
-    this.accountId = accountId;
+    this.whose = whose;
     this.filter = filter;
     this.rows = new RowReader(client);
   }
@@ -91,19 +83,32 @@ export class DeliveryList {
     limit: number,
     after: string | undefined,
   ): Promise<ExpandedPage<ListedRow>> {
-    const clauses = clausesOf(this.accountId, this.filter);
+    const clauses = clausesOf(this.whose, this.filter);
     if (!clauses) return { data: [] };
     const expand = (execution: Execution) => this.itemsOf(execution);
     const isSpent = () => this.rows.groupsRead >= MAX_GROUPS_READ || this.resent >= MAX_RESENT;
     const options = { expand, keep, maxExamined: MAX_EXAMINED, isSpent };
     const { data, ...rest } = await listExpanded<Located>(this.client, clauses, options, limit, after);
-    const summaries = await summariesOf(data, this.rows, this.lastAttempts);
+    return { data: await Promise.all(data.map((located) => this.listed(located))), ...rest };
+  }
+
+  /** A row as the list shows it. */
+  private async listed(located: Located): Promise<ListedRow> {
+    const { execution, row } = located;
+    const [summary, last_attempt] = await Promise.all([
+      this.rows.summary(located),
+      this.lastAttempts?.of(located, this.rows),
+    ]);
+    const matching_attempts = this.asked.get(located);
     return {
-      data: summaries.map((summary, index) => ({
-        summary: { ...summary, ...this.attemptsOf(data[index]) },
-        position: positionOf(data[index]),
-      })),
-      ...rest,
+      account_id: row.account_id,
+      id: summary.id,
+      value: {
+        ...summary,
+        ...(last_attempt && { last_attempt }),
+        ...(matching_attempts && { matching_attempts }),
+      },
+      position: execution.closeTime && positionAt(execution.closeTime, execution.runId, row.index),
     };
   }
 
@@ -113,14 +118,19 @@ export class DeliveryList {
     return new Set(found.map(({ row }) => row.summary.event_id));
   }
 
-  /** The deliveries of an execution that match, each at its index in the group. */
+  /** The deliveries of an execution that match, each at its index in the group, where a cursor finds it again. */
   private itemsOf(execution: Execution): (Located | undefined)[] {
-    return atIndexes(matchingRows(execution, this.accountId, this.filter).map((row) => ({ execution, row })));
+    const placed: (Located | undefined)[] = [];
+    for (const row of matchingRows(execution, this.whose, this.filter)) {
+      while (placed.length < row.index) placed.push(undefined);
+      placed.push({ execution, row });
+    }
+    return placed;
   }
 
   /** Leaves out runs that were sent again, and what does not match by its record. */
   private async matching(items: readonly Located[]): Promise<Located[]> {
-    const current = newestRuns(items, await findRuns(this.client, items, ofAccount(this.accountId)));
+    const current = newestRuns(items, await findRuns(this.client, items, this.whose));
     if (!needsRecords(this.filter)) return current;
     const matches = await Promise.all(current.map((item) => this.hasResult(item)));
     return current.filter((_, index) => matches[index]);
@@ -139,11 +149,6 @@ export class DeliveryList {
     return asked.length > 0;
   }
 
-  private attemptsOf(item: Located | undefined): Pick<DeliverySummary, 'matching_attempts'> {
-    const asked = item && this.asked.get(item);
-    return asked ? { matching_attempts: asked } : {};
-  }
-
   /**
    * Of several deliveries of an event one stands for it, wherever in the list the others are. If the filter names an endpoint, there is but
    * one.
@@ -151,13 +156,8 @@ export class DeliveryList {
   private async firstOfEvents(items: readonly Located[]): Promise<Located[]> {
     if (items.length === 0) return [];
     const found = this.filter.endpoint_id === undefined ? await this.ofSameEvents(items) : items;
-    const first = new Map<string, string>();
-    for (const { row } of found) {
-      const { summary } = row;
-      const known = first.get(summary.event_id);
-      if (known === undefined || summary.id < known) first.set(summary.event_id, summary.id);
-    }
-    return items.filter(({ row }) => row.summary.id === first.get(row.summary.event_id));
+    const first = firstOfEach(found.map(({ row }) => row.summary));
+    return items.filter(({ row }) => first.has(row.summary.id));
   }
 
   /** All deliveries of some items' events that match. */
@@ -168,45 +168,12 @@ export class DeliveryList {
   }
 
   private async ofEvents(events: ReadonlySet<string>, known: ReadonlySet<string>): Promise<Located[]> {
-    const clauses = clausesOf(this.accountId, this.filter) ?? [];
-    const query = toQuery([...clauses, isOneOf(EVENT_ATTRIBUTE.name, [...events])]);
+    const clauses = clausesOf(this.whose, this.filter) ?? [];
     const others: Located[] = [];
-    for await (const execution of this.client.workflow.list({ query, pageSize: 1_000 }))
+    for await (const execution of everyExecution(this.client, [...clauses, ...where({ event: [...events] })]))
       for (const item of this.itemsOf(execution))
         if (item && events.has(item.row.summary.event_id) && !known.has(item.row.summary.id))
           others.push(item);
     return this.matching(others);
   }
-}
-
-/** Rows of a page as lists show them. @param lastAttempts absent: their latest attempts are not told */
-export function summariesOf(
-  page: readonly Located[],
-  rows: RowReader,
-  lastAttempts: LastAttempts | undefined,
-): Promise<DeliverySummary[]> {
-  return Promise.all(
-    page.map(async (located) => {
-      const [summary, last_attempt] = await Promise.all([
-        rows.summary(located),
-        lastAttempts?.of(located, rows),
-      ]);
-      return { ...summary, ...(last_attempt && { last_attempt }) };
-    }),
-  );
-}
-
-/** Items of an execution, each at its index in the group, where a cursor finds it again. */
-export function atIndexes<T extends Located>(items: readonly T[]): (T | undefined)[] {
-  const placed: (T | undefined)[] = [];
-  for (const item of items) {
-    while (placed.length < item.row.index) placed.push(undefined);
-    placed.push(item);
-  }
-  return placed;
-}
-
-function positionOf(located: Located | undefined): string | undefined {
-  const { execution, row } = located ?? {};
-  return execution?.closeTime && positionAt(execution.closeTime, execution.runId, row?.index ?? 0);
 }

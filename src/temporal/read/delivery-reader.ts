@@ -1,59 +1,45 @@
-import type { Client } from '@temporalio/client';
-import type { ArchivedDelivery, ArchiveReads } from '../../domain/archive/archived.js';
+import type { ArchivedDelivery } from '../../domain/archive/archived.js';
 import type { Attempt } from '../../domain/attempt/attempt.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import type { AcceptedEvent } from '../../domain/delivery/delivery.js';
 import type { FailingTask } from '../../domain/explain/failing-task.js';
 import type { TimelineItem } from '../../domain/explain/timeline.js';
 import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
-import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
-import { acceptedEventIn, NO_ARCHIVE } from './archive/archived-event.js';
-import { deliveryIn, earlierRunsIn, timelineIn, withEarlier } from './archive/archived-views.js';
-import { deliveryLists } from './archive/both-lists.js';
-import { deliveredEvents } from './archive/delivered-events.js';
+import {
+  acceptedEventIn,
+  deliveryIn,
+  earlierRunsIn,
+  timelineIn,
+  withEarlier,
+} from './archive/archived-views.js';
+import { deliveredEvents, deliveryLists } from './archive/both-lists.js';
 import { listBoth } from './archive/merged-list.js';
-import type { AttemptView } from './attempt-view.js';
+import { type AttemptView, openAttempts } from './attempt-view.js';
 import { readDelivery } from './delivery-detail.js';
-import type { Delivery, DeliverySummary } from './delivery-view.js';
+import type { Delivery } from './delivery-view.js';
 import { previousRun, readEarlierRuns } from './earlier-runs.js';
 import { readFailingTask } from './failing-task.js';
-import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
-import { Locator, untilVisible } from './locate.js';
-import { Opener } from './privacy/opener.js';
-import { type ExtendedRow, type RowExtra, RowExtras } from './row/row-extras.js';
+import { type LedgerSources, locateDelivery, untilVisible } from './locate.js';
+import { type ExtendedRow, type RowExtra, RowExtras } from './row-extras.js';
 import type { Located } from './row-reader.js';
 import { TimelineReader } from './timeline/timeline-reader.js';
 import type { Page } from './visibility/visibility.js';
 
 /** Reads deliveries from the ledger, and what Temporal has removed from the archive. It needs no worker, so it answers while deliveries stand still. */
 export class DeliveryReader {
-  private readonly client: Client;
-  private readonly opener: Opener;
-  private readonly locator: Locator;
-  private readonly timelines: TimelineReader;
-  private readonly archive: ArchiveReads;
   /** What lists are asked for besides. */
   readonly extras: RowExtras;
+  private readonly sources: LedgerSources;
 
-  /** @param archive what Temporal has removed is read from it; absent: from nowhere */
-  constructor(
-    client: Client,
-    recentGroups: RecentGroups,
-    sealer: PayloadSealer,
-    archive: ArchiveReads = NO_ARCHIVE,
-  ) {
-    this.client = client;
-    this.opener = new Opener(sealer);
-    this.archive = archive;
-    this.locator = new Locator(client, recentGroups);
-    this.timelines = new TimelineReader(client);
-    this.extras = new RowExtras(client, sealer, archive);
+  constructor(sources: LedgerSources) {
+    this.sources = sources;
+    this.extras = new RowExtras(sources);
   }
 
   /** The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. */
   locate(accountId: string, key: DeliveryKey): Promise<Located | undefined> {
-    return this.locator.locate(accountId, key);
+    return locateDelivery(this.sources, accountId, key);
   }
 
   /** Everything that happened to a delivery, in order; `undefined` if the account has no such delivery. */
@@ -61,7 +47,7 @@ export class DeliveryReader {
     const located = await this.locate(accountId, key);
     const archived = await this.archived(accountId, key, located);
     if (!located) return archived && timelineIn(archived);
-    const items = await this.timelines.read(accountId, located);
+    const items = await new TimelineReader(this.sources.client).read(located);
     return items && withEarlier(items, archived && timelineIn(archived));
   }
 
@@ -81,32 +67,30 @@ export class DeliveryReader {
 
   private async readHeld(accountId: string, key: DeliveryKey, located: Located): Promise<Delivery> {
     const archived = await this.archived(accountId, key, located);
-    return readDelivery(this.client, this.opener, accountId, located, {
-      ...(archived && { earlier: earlierRunsIn(archived) }),
-    });
+    const { client, sealer } = this.sources;
+    return readDelivery(client, sealer, located, { ...(archived && { earlier: earlierRunsIn(archived) }) });
   }
 
   /** The open workflow task of an execution, if it has failed: no delivery of it goes on before one succeeds. */
   failingTask(execution: { workflowId: string; runId: string }): Promise<FailingTask | undefined> {
-    return readFailingTask(this.client, execution);
+    return readFailingTask(this.sources.client, execution);
   }
 
   /** The ids of those of some events that an endpoint has got. */
   delivered(accountId: string, endpointId: string, eventIds: readonly string[]): Promise<Set<string>> {
-    const { client, archive } = this;
-    return deliveredEvents({ client, archive, accountId }, endpointId, eventIds);
+    return deliveredEvents({ ...this.sources, accountId }, endpointId, eventIds);
   }
 
   /** Attempts of a delivery's record as the HTTP interface shows them. */
   attempts(accountId: string, key: DeliveryKey, attempts: readonly Attempt[]): Promise<AttemptView[]> {
-    return this.opener.attempts(accountId, key, attempts);
+    return openAttempts(this.sources.sealer, { account_id: accountId, event_id: key.event_id }, attempts);
   }
 
   /** The event of a delivery, to send it again; `undefined` if its payload cannot be read any more. */
   async event(accountId: string, key: DeliveryKey): Promise<AcceptedEvent | undefined> {
     const located = await this.locate(accountId, key);
-    if (located) return readStartedEvent(this.client, located.execution, key.event_id);
-    const archived = await this.archive.event(accountId, key.event_id);
+    if (located) return readStartedEvent(this.sources.client, located.execution, key.event_id);
+    const archived = await this.sources.archive.event(accountId, key.event_id);
     return archived && acceptedEventIn(archived);
   }
 
@@ -117,7 +101,7 @@ export class DeliveryReader {
     located: Located | undefined,
   ): Promise<ArchivedDelivery | undefined> {
     if (located && !previousRun(located.execution)) return undefined;
-    return this.archive.delivery(accountId, deliveryId(key));
+    return this.sources.archive.delivery(accountId, deliveryId(key));
   }
 
   /**
@@ -132,27 +116,16 @@ export class DeliveryReader {
     after?: string,
     extras: readonly RowExtra[] = [],
   ): Promise<Page<ExtendedRow>> {
-    const page = await this.page(accountId, filter, limit, after, extras);
-    return { ...page, data: await this.extras.complete(page.data, extras, () => accountId) };
-  }
-
-  private page(
-    accountId: string,
-    filter: DeliveryFilter,
-    limit: number,
-    after: string | undefined,
-    extras: readonly RowExtra[],
-  ): Promise<Page<DeliverySummary>> {
-    const { client, archive } = this;
-    const lastAttempts = this.extras.attemptsIn(extras);
-    const lists = deliveryLists({ client, archive, accountId, lastAttempts }, filter, async (located) => {
-      const key = located.row.summary;
-      const archived = await this.archived(accountId, key, located);
-      const known = archived && earlierRunsIn(archived);
-      return readEarlierRuns(client, this.opener, located.execution, accountId, key, known);
+    const { client, sealer } = this.sources;
+    const sources = { ...this.sources, accountId, lastAttempts: this.extras.attemptsIn(extras) };
+    const lists = deliveryLists(sources, filter, async (located) => {
+      const archived = await this.archived(accountId, located.row.summary, located);
+      return readEarlierRuns(client, sealer, located, archived && earlierRunsIn(archived));
     });
     const read = () => listBoth(lists, limit, after);
-    if (filter.event_id === undefined || after !== undefined) return read();
-    return untilVisible(filter.event_id, read, ({ data }) => data.length > 0);
+    const { event_id } = filter;
+    const isOfOne = event_id !== undefined && after === undefined;
+    const page = await (isOfOne ? untilVisible(event_id, read, ({ data }) => data.length > 0) : read());
+    return { ...page, data: await this.extras.complete(page.data, extras, () => accountId) };
   }
 }

@@ -7,7 +7,6 @@ import { KIND_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { isGroup, parseFanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { AskedAttempt, AttemptView, LastAttempt } from './attempt-view.js';
 import { type GroupMemo, membersOf, sequencesIn } from './group/group-memo.js';
-import { anyOf, type Clause, equals, isAfter, isNot } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
@@ -89,6 +88,7 @@ export function withoutFacts<T extends Partial<Pick<Delivery, 'cause' | 'asked_t
 
 /** A delivery in the execution that stands for it. */
 export interface DeliveryRow {
+  account_id: string;
   summary: DeliverySummary;
   /** Its place among the deliveries of the execution. */
   index: number;
@@ -96,26 +96,24 @@ export interface DeliveryRow {
   state: MemberState | undefined;
 }
 
+/** All accounts together: only for counts that name no account, for the operator's lists, and for the archive. */
+export const EVERY_ACCOUNT = Symbol('every account');
+
+/** One account, or all of them. */
+export type Whose = string | typeof EVERY_ACCOUNT;
+
 /**
- * The deliveries of one account that an execution stands for: one, several, or none. A group can hold deliveries of several accounts, so
- * every reader asks for one account's.
+ * The deliveries that an execution stands for: one, several, or none. A group can hold deliveries of several accounts, so every reader asks
+ * for one account's.
  */
-export function deliveriesOf(execution: Execution, accountId: string): DeliveryRow[] {
-  return rowsOf(execution, (account) => account === accountId);
-}
-
-/** The deliveries of all accounts that an execution stands for. Only for counts that name no account, and for the operator's lists. */
-export function everyDeliveryOf(execution: Execution): DeliveryRow[] {
-  return rowsOf(execution, () => true);
-}
-
-function rowsOf(execution: Execution, isWanted: (accountId: string) => boolean): DeliveryRow[] {
+export function deliveriesOf(execution: Execution, whose: Whose): DeliveryRow[] {
   const { states = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
   const sequences = sequencesIn(execution);
   return membersOf(execution).flatMap((key, index) => {
-    if (!key || !isWanted(key.account_id)) return [];
+    if (!key || (whose !== EVERY_ACCOUNT && whose !== key.account_id)) return [];
     const state = states.find(({ members }) => members.includes(index));
-    return [{ summary: summarize(execution, key, state, sequences.get(key.event_id)), index, state }];
+    const summary = summarize(execution, key, state, sequences.get(key.event_id));
+    return [{ account_id: key.account_id, summary, index, state }];
   });
 }
 
@@ -129,9 +127,6 @@ export function headsOf(execution: Execution, accountId: string): string[] {
   return keys.flatMap((key) => (key?.account_id === accountId ? [key.event_id] : []));
 }
 
-/** Runs that carry on as another one do not stand for anything any more. */
-export const isCurrent = isNot('ExecutionStatus', 'ContinuedAsNew');
-
 /** When what an execution stands for was started. Others than its first run say so. ISO 8601, UTC. */
 export function startedAt(execution: Execution): string {
   return (execution.memo?.['created_at'] as string | undefined) ?? execution.startTime.toISOString();
@@ -140,28 +135,13 @@ export function startedAt(execution: Execution): string {
 /** Machines' clocks differ, and a start may be recorded as a moment before its event was accepted. Milliseconds. */
 export const CLOCKS_DIFFER_MS = 60_000;
 
-/** The clauses that find what is open, or closed at a time or later; all of it without one. Something may have closed just before: see {@link isOpenOrClosedSince}. */
-export function sinceClauses(since: Date | undefined): Clause[] {
-  if (!since) return [];
-  // SQL stores compare times as texts, which for a time with zeros at its end is not exact.
-  const justBefore = new Date(since.getTime() - 2);
-  return [anyOf([equals('ExecutionStatus', 'Running')], [isAfter('CloseTime', justBefore)])];
-}
-
-/** Whether an execution is open, or closed at a time or later. */
-export function isOpenOrClosedSince({ closeTime }: Execution, since: Date | undefined): boolean {
-  return !since || !closeTime || closeTime >= since;
-}
-
 function summarize(
   execution: Execution,
   key: DeliveryKey,
   state: MemberState | undefined,
   sequence: number | undefined,
 ): DeliverySummary {
-  const status = isGroup(execution.workflowId)
-    ? memberStatus(execution, state)
-    : soleStatus(execution, state);
+  const status = statusOf(execution, state);
   return {
     id: deliveryId(key),
     event_id: key.event_id,
@@ -179,33 +159,15 @@ function summarize(
   };
 }
 
-/** A closed execution's own status tells the outcome of its only delivery; the memo tells the rest. */
-function soleStatus(execution: Execution, state: MemberState | undefined): ShownStatus {
-  switch (execution.status.name) {
-    case 'RUNNING':
-    case 'CONTINUED_AS_NEW':
-      return state?.status ?? 'delivering';
-    case 'COMPLETED':
-      return 'delivered';
-    case 'FAILED':
-    case 'TIMED_OUT':
-      return state?.status === 'expired' ? 'expired' : 'exhausted';
-    case 'TERMINATED':
-      return 'terminated';
-    default:
-      return 'cancelled';
+/** A closed execution's own status tells the outcome of its only delivery; of a group, what the memo does not say of a member. */
+function statusOf({ workflowId, status }: Execution, state: MemberState | undefined): ShownStatus {
+  const { name } = status;
+  if (name === 'RUNNING' || name === 'CONTINUED_AS_NEW') return state?.status ?? 'delivering';
+  if (isGroup(workflowId)) {
+    if (name === 'COMPLETED') return state?.status ?? 'delivered';
+    return state && isClosed(state.status) ? state.status : 'terminated';
   }
-}
-
-/** What a group's memo does not say of a member, its own status does. */
-function memberStatus(execution: Execution, state: MemberState | undefined): ShownStatus {
-  switch (execution.status.name) {
-    case 'RUNNING':
-    case 'CONTINUED_AS_NEW':
-      return state?.status ?? 'delivering';
-    case 'COMPLETED':
-      return state?.status ?? 'delivered';
-    default:
-      return state && isClosed(state.status) ? state.status : 'terminated';
-  }
+  if (name === 'COMPLETED') return 'delivered';
+  if (name === 'FAILED' || name === 'TIMED_OUT') return state?.status === 'expired' ? 'expired' : 'exhausted';
+  return name === 'TERMINATED' ? 'terminated' : 'cancelled';
 }

@@ -1,12 +1,13 @@
 import type { Client } from '@temporalio/client';
-import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { isClosed } from '../../domain/delivery/delivery.js';
 import { DELIVERY_TYPE, deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { type DeliveryRow, deliveriesOf, type EarlierRun, earlierRun } from './delivery-view.js';
-import type { Opener } from './privacy/opener.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { openAttempts } from './attempt-view.js';
+import { deliveriesOf, type EarlierRun, earlierRun, type Whose } from './delivery-view.js';
 import { type Located, RowReader } from './row-reader.js';
-import { equals, isOneOf, toQuery } from './visibility/query.js';
-import { describeExecution, type Execution } from './visibility/visibility.js';
+import { where } from './visibility/clauses.js';
+import { isOneOf, toQuery } from './visibility/query.js';
+import { describeExecution, type Execution, everyExecution } from './visibility/visibility.js';
 
 /** Key of the memo of a run that resends a delivery. */
 export const RESEND_MEMO = 'resend';
@@ -34,25 +35,23 @@ const MAX_EARLIER_RUNS = 10;
  */
 export async function readEarlierRuns(
   client: Client,
-  opener: Opener,
-  execution: Execution,
-  accountId: string,
-  key: DeliveryKey,
+  sealer: PayloadSealer,
+  { execution, row: { account_id, summary: newest } }: Located,
   archived: readonly EarlierRun[] = [],
 ): Promise<EarlierRun[]> {
-  const id = deliveryId(key);
   const runs: EarlierRun[] = [];
   let previous = previousRun(execution);
   while (previous !== undefined && runs.length < MAX_EARLIER_RUNS) {
     const run = await describeExecution(client, previous.workflow_id, previous.run_id);
-    const row = run && deliveriesOf(run, accountId).find(({ summary }) => summary.id === id);
-    if (!row) {
+    const rows = run ? deliveriesOf(run, account_id) : [];
+    const row = rows.find(({ summary }) => summary.id === newest.id);
+    if (!run || !row) {
       const first = archived.findIndex(({ run_id }) => run_id === previous?.run_id);
       if (first >= 0) runs.push(...archived.slice(first).slice(0, MAX_EARLIER_RUNS - runs.length));
       break;
     }
     const { summary, record } = await new RowReader(client).full({ execution: run, row });
-    const attempts = await opener.attempts(accountId, key, record?.attempts);
+    const attempts = await openAttempts(sealer, { account_id, event_id: summary.event_id }, record?.attempts);
     runs.push(earlierRun(summary, { attempts, interventions: record?.interventions }));
     previous = previousRun(run);
   }
@@ -79,46 +78,34 @@ function orderOf({ execution, row }: Located): string {
   return `${row.summary.started_at} ${execution.startTime.toISOString()}`;
 }
 
-/** Whose deliveries runs are looked for of. */
-export interface RunsOf<T extends Located> {
-  accountOf(delivery: T): string;
-  /** The deliveries that an execution stands for, as far as they count. */
-  rowsIn(execution: Execution): readonly DeliveryRow[];
-}
-
-/** The deliveries of one account. */
-export function ofAccount(accountId: string): RunsOf<Located> {
-  return { accountOf: () => accountId, rowsIn: (execution) => deliveriesOf(execution, accountId) };
-}
-
 /**
  * The runs of closed deliveries, and of the groups that they are in, that visibility lists. Most deliveries have no other run
  * than the one at hand, and to count executions costs a tenth of listing them, so they are counted first.
  */
-export async function findRuns<T extends Located>(
+export async function findRuns(
   client: Client,
-  deliveries: readonly T[],
-  { accountOf, rowsIn }: RunsOf<T>,
+  deliveries: readonly Located[],
+  whose: Whose,
 ): Promise<Located[]> {
   const closed = deliveries.filter(({ row }) => isClosed(row.summary.status));
   if (closed.length === 0) return [];
   const ids = new Set(
-    closed.flatMap((delivery) => [
-      deliveryWorkflowId(accountOf(delivery), delivery.row.summary),
-      delivery.execution.workflowId,
+    closed.flatMap(({ execution, row }) => [
+      deliveryWorkflowId(row.account_id, row.summary),
+      execution.workflowId,
     ]),
   );
-  const query = toQuery([equals('WorkflowType', DELIVERY_TYPE), isOneOf('WorkflowId', [...ids])]);
+  const clauses = [...where({ type: DELIVERY_TYPE }), isOneOf('WorkflowId', [...ids])];
   const atHand = new Map(
     deliveries.flatMap(({ execution }) =>
       ids.has(execution.workflowId) ? [[execution.runId, execution]] : [],
     ),
   );
-  const { count } = await client.workflow.count(query);
-  const executions = count === atHand.size ? atHand.values() : client.workflow.list({ query });
+  const { count } = await client.workflow.count(toQuery(clauses));
+  const executions = count === atHand.size ? atHand.values() : everyExecution(client, clauses);
   const runs: Located[] = [];
   for await (const execution of executions)
-    runs.push(...rowsIn(execution).map((row) => ({ execution, row })));
+    runs.push(...deliveriesOf(execution, whose).map((row) => ({ execution, row })));
   return runs;
 }
 

@@ -1,32 +1,23 @@
-import type { Client } from '@temporalio/client';
-import { type ArchiveReads, positionAt } from '../../domain/archive/archived.js';
+import { positionAt } from '../../domain/archive/archived.js';
 import { createdAt } from '../../domain/basics/id-time.js';
 import { type FailingTask, keepsFailing } from '../../domain/explain/failing-task.js';
-import {
-  ACCOUNT_ATTRIBUTE,
-  EVENT_HEAD_ATTRIBUTE,
-  KIND_ATTRIBUTE,
-} from '../../domain/ledger/search-attributes.js';
+import { openEvent } from '../../domain/ledger/sealed-event.js';
+import { KIND_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
-import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
-import { archivedEvent, fanOutIn, NO_ARCHIVE } from './archive/archived-event.js';
-import { summaryIn } from './archive/archived-views.js';
+import { archivedEvent, fanOutIn, summaryIn } from './archive/archived-views.js';
 import { eventLists, eventsOfDeliveryLists } from './archive/both-lists.js';
 import { listBoth, type PlacedRow } from './archive/merged-list.js';
 import { asksForDeliveries, eventClauses, eventTest, type LedgerFilter } from './delivery-filter.js';
-import { deliveriesOf, headsOf, isCurrent, isOpenOrClosedSince, sinceClauses } from './delivery-view.js';
+import { deliveriesOf, headsOf } from './delivery-view.js';
 import { newestRuns } from './earlier-runs.js';
-import type { EventSummary, EventWithPayload } from './event/event-view.js';
-import { fanOutProgress, findFanOut } from './event/fan-out-progress.js';
+import { type EventSummary, type EventWithPayload, fanOutProgress, findFanOut } from './event-view.js';
 import { readFailingTask } from './failing-task.js';
 import { sequencesIn } from './group/group-memo.js';
-import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
-import { Locator, untilVisible } from './locate.js';
-import { Opener } from './privacy/opener.js';
+import { type LedgerSources, locateEvent, untilVisible } from './locate.js';
 import { RowReader } from './row-reader.js';
+import { isOpenOrClosedSince, where } from './visibility/clauses.js';
 import { type ExpandedPage, listExpanded } from './visibility/expanded-list.js';
-import { equals, isTrue } from './visibility/query.js';
 import type { Execution, Page } from './visibility/visibility.js';
 
 /** Archived deliveries of an event that it is read with; the list of deliveries has the others. */
@@ -34,22 +25,10 @@ const MAX_ARCHIVED = 100;
 
 /** Reads events from the ledger, where an event is known by the executions that it started, and from the archive. */
 export class EventReader {
-  readonly client: Client;
-  private readonly opener: Opener;
-  private readonly locator: Locator;
-  private readonly archive: ArchiveReads;
+  readonly sources: LedgerSources;
 
-  /** @param archive what Temporal has removed is read from it; absent: from nowhere */
-  constructor(
-    client: Client,
-    recentGroups: RecentGroups,
-    sealer: PayloadSealer,
-    archive: ArchiveReads = NO_ARCHIVE,
-  ) {
-    this.client = client;
-    this.opener = new Opener(sealer);
-    this.archive = archive;
-    this.locator = new Locator(client, recentGroups);
+  constructor(sources: LedgerSources) {
+    this.sources = sources;
   }
 
   /**
@@ -62,12 +41,13 @@ export class EventReader {
     eventId: string,
     endpointIds: readonly string[],
   ): Promise<EventWithPayload | undefined> {
+    const { client, archive, sealer } = this.sources;
     const { executions, fanOut } = await untilVisible(
       eventId,
       async () => {
         const [executions, fanOut] = await Promise.all([
-          this.locator.locateEvent(accountId, eventId, endpointIds),
-          findFanOut(this.client, accountId, eventId),
+          locateEvent(this.sources, accountId, eventId, endpointIds),
+          findFanOut(client, accountId, eventId),
         ]);
         return { executions, fanOut };
       },
@@ -75,19 +55,20 @@ export class EventReader {
     );
     const [first] = [...fanOut, ...executions];
     const [event, archived] = await Promise.all([
-      first && readStartedEvent(this.client, first, eventId),
-      this.archive.event(accountId, eventId),
+      first && readStartedEvent(client, first, eventId),
+      archive.event(accountId, eventId),
     ]);
-    const others = archived ? await this.archive.deliveriesOf(accountId, [eventId], MAX_ARCHIVED) : [];
+    const others = archived ? await archive.deliveriesOf(accountId, [eventId], MAX_ARCHIVED) : [];
     if (event?.account_id !== accountId) return archived && archivedEvent(archived, others);
     const runs = executions
       .flatMap((execution) => deliveriesOf(execution, accountId).map((row) => ({ execution, row })))
       .filter(({ row }) => row.summary.event_id === eventId);
     const { event_kind: kind, sequence, is_test } = event;
-    const payload = await this.opener.payload(event);
+    const payload = await openEvent(sealer, event);
     const created_at = createdAt(eventId);
     // Newer runs come first in the list, so for each run that is shown its newer ones are here, too.
-    const held = await new RowReader(this.client).summaries(newestRuns(runs, runs));
+    const rows = new RowReader(client);
+    const held = await Promise.all(newestRuns(runs, runs).map((one) => rows.summary(one)));
     const ids = new Set(held.map(({ id }) => id));
     const deliveries = [...held, ...others.filter(({ id }) => !ids.has(id)).map(summaryIn)];
     const fan_out = fanOutProgress(fanOut) ?? (archived && fanOutIn(archived));
@@ -102,8 +83,10 @@ export class EventReader {
 
   /** The workflow task that keeps failing, so that an event's deliveries are not started; `undefined` if there is none. */
   async failingFanOut(accountId: string, eventId: string): Promise<FailingTask | undefined> {
-    const open = (await findFanOut(this.client, accountId, eventId)).filter(({ closeTime }) => !closeTime);
-    const tasks = await Promise.all(open.map((execution) => readFailingTask(this.client, execution)));
+    const open = (await findFanOut(this.sources.client, accountId, eventId)).filter(
+      ({ closeTime }) => !closeTime,
+    );
+    const tasks = await Promise.all(open.map((execution) => readFailingTask(this.sources.client, execution)));
     return tasks.find((task) => task && keepsFailing(task));
   }
 
@@ -114,7 +97,7 @@ export class EventReader {
     limit: number,
     after?: string,
   ): Promise<Page<EventSummary>> {
-    const sources = { client: this.client, archive: this.archive, accountId };
+    const sources = { ...this.sources, accountId };
     if (asksForDeliveries(filter)) return listBoth(eventsOfDeliveryLists(sources, filter), limit, after);
     const lists = eventLists(sources, filter, (size, from, since) =>
       this.heads(accountId, { ...filter, since }, size, from),
@@ -130,11 +113,8 @@ export class EventReader {
     after: string | undefined,
   ): Promise<ExpandedPage<PlacedRow<EventSummary>>> {
     const clauses = [
-      isTrue(EVENT_HEAD_ATTRIBUTE.name),
-      isCurrent,
-      equals(ACCOUNT_ATTRIBUTE.name, accountId),
+      ...where({ isHead: true, isCurrent: true, account: accountId, since }),
       ...eventClauses(ofEvent),
-      ...sinceClauses(since),
     ];
     const expand = (execution: Execution) => {
       if (!isOpenOrClosedSince(execution, since)) return [];
@@ -149,6 +129,6 @@ export class EventReader {
         return isWanted({ event_id: id, event_kind: kind }) ? { id, value, position } : undefined;
       });
     };
-    return listExpanded(this.client, clauses, { expand }, limit, after);
+    return listExpanded(this.sources.client, clauses, { expand }, limit, after);
   }
 }

@@ -1,14 +1,11 @@
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { FailingTask } from '../../domain/explain/failing-task.js';
-import { eventsOf, type HistoryEvent, isoTimeOf } from './history-events.js';
+import { eventsOf, type HistoryEvent, isoTimeOf, type Run } from './history.js';
 
 const { TIMEOUT_TYPE_START_TO_CLOSE } = proto.temporal.api.enums.v1.TimeoutType;
 const { WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW: RESET } =
   proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
-
-/** Of the tries that Temporal counts, the first is in the history if it failed, and the last one is under way. */
-const FIRST_AND_LAST = 2;
 
 /**
  * The workflow task that is open in a run, if it has failed; `undefined` if it has not, or there is none.
@@ -16,10 +13,7 @@ const FIRST_AND_LAST = 2;
  * Temporal counts tries from one again whenever something happens, such as a signal, and after a failure on the worker that had the
  * execution in its cache. So its number alone would hide that an execution which is sent signals never goes on.
  */
-export async function readFailingTask(
-  client: Client,
-  run: { workflowId: string; runId: string },
-): Promise<FailingTask | undefined> {
+export async function readFailingTask(client: Client, run: Run): Promise<FailingTask | undefined> {
   const { raw } = await client.workflow.getHandle(run.workflowId, run.runId).describe();
   if (!raw.pendingWorkflowTask) return undefined;
   const attempt = raw.pendingWorkflowTask.attempt ?? 1;
@@ -29,9 +23,9 @@ export async function readFailingTask(
     else if (isFailure(event)) failed.push(isoTimeOf(event));
   }
   const [since] = failed;
-  return since === undefined
-    ? undefined
-    : { since, failures: failed.length + Math.max(attempt - FIRST_AND_LAST, 0) };
+  if (since === undefined) return undefined;
+  // Of the tries that Temporal counts, the first is in the history if it failed, and the last one is under way.
+  return { since, failures: failed.length + Math.max(attempt - 2, 0) };
 }
 
 /** Whether a try has failed, or took too long. A reset, or a worker that is not there any more, is none. */

@@ -16,9 +16,14 @@ import {
 
 const { HistoryEventFilterType } = proto.temporal.api.enums.v1;
 
-interface Execution {
+export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+type HistoryRequest = temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest;
+type Payloads = temporal.api.common.v1.IPayload[] | null | undefined;
+
+/** A run of an execution. */
+export interface Run {
   workflowId: string;
-  runId?: string;
+  runId: string;
 }
 
 /** What an execution was started with, for one of its events. */
@@ -31,19 +36,15 @@ export interface Started {
 /** An event from the input of an execution; `undefined` if the input does not contain it. */
 export async function readStartedEvent(
   client: Client,
-  execution: Execution,
+  run: Run,
   eventId: string,
 ): Promise<AcceptedEvent | undefined> {
-  return (await readStarted(client, execution, eventId))?.event;
+  return (await readStarted(client, run, eventId))?.event;
 }
 
 /** What an execution was started with; `undefined` if that does not contain the event. */
-export async function readStarted(
-  client: Client,
-  execution: Execution,
-  eventId: string,
-): Promise<Started | undefined> {
-  return startedIn(await readInput(client, execution), eventId);
+export async function readStarted(client: Client, run: Run, eventId: string): Promise<Started | undefined> {
+  return startedIn(await readInput(client, run), eventId);
 }
 
 /** What an input of an execution says of an event; `undefined` if it does not contain the event. */
@@ -56,15 +57,14 @@ export function startedIn(input: unknown, eventId: string): Started | undefined 
 }
 
 /** The input of an execution. */
-export async function readInput(client: Client, execution: Execution): Promise<unknown> {
-  const event = await oneEvent(client, execution, HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT);
-  const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
-  const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
-  return input;
+export async function readInput(client: Client, run: Run): Promise<unknown> {
+  const { history } = await historyPage(client, run, { maximumPageSize: 1 });
+  const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+  return decodeFirst(client, started?.input?.payloads);
 }
 
 /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
-export async function readTaskAttempt(client: Client, { workflowId, runId }: Execution): Promise<number> {
+export async function readTaskAttempt(client: Client, { workflowId, runId }: Run): Promise<number> {
   const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
   return raw.pendingWorkflowTask?.attempt ?? 1;
 }
@@ -73,47 +73,97 @@ export async function readTaskAttempt(client: Client, { workflowId, runId }: Exe
  * The records with which the deliveries of an execution closed: in its result, or in its failure's details. `undefined` if it has neither, or
  * if the result leaves them to the history.
  */
-export async function readClosingRecords(
-  client: Client,
-  execution: Execution,
-): Promise<DeliveryRecord[] | undefined> {
-  const event = await oneEvent(
-    client,
-    execution,
-    HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
-  );
-  return event && (await resultIn(client, event))?.deliveries;
+export async function readClosingRecords(client: Client, run: Run): Promise<DeliveryRecord[] | undefined> {
+  const event = await closingEvent(client, run);
+  const completed = event?.workflowExecutionCompletedEventAttributes;
+  const { failure } = event?.workflowExecutionFailedEventAttributes ?? {};
+  const error = await decodeOptionalFailureToOptionalError(client.options.loadedDataConverter, failure);
+  const result = completed
+    ? await decodeFirst(client, completed.result?.payloads)
+    : error instanceof ApplicationFailure && error.details?.[0];
+  return result ? (result as DeliverResult).deliveries : undefined;
 }
 
-async function resultIn(
-  client: Client,
-  event: temporal.api.history.v1.IHistoryEvent,
-): Promise<DeliverResult | undefined> {
-  const converter = client.options.loadedDataConverter;
-  const completed = event.workflowExecutionCompletedEventAttributes;
-  if (completed) {
-    const [result] = await decodeArrayFromPayloads(converter, completed.result?.payloads);
-    return result as DeliverResult;
-  }
-  const failed = event.workflowExecutionFailedEventAttributes;
-  const failure = await decodeOptionalFailureToOptionalError(converter, failed?.failure);
-  return failure instanceof ApplicationFailure
-    ? (failure.details?.[0] as DeliverResult | undefined)
-    : undefined;
+/** Who terminated an execution, and why. */
+export interface Termination {
+  intervention: Intervention;
+  /** Human-readable: who, and the reason that they gave. */
+  reason: string;
 }
 
-/** The first event of a run, or the one that closed it. */
-export async function oneEvent(
+/** Who terminated an execution; `undefined` if it was not terminated. */
+export async function readTermination(client: Client, run: Run): Promise<Termination | undefined> {
+  const event = await closingEvent(client, run);
+  return event && terminationOf(event);
+}
+
+/** What an event of a history says of a termination; `undefined` if it is another event. */
+export function terminationOf(event: HistoryEvent): Termination | undefined {
+  const terminated = event.workflowExecutionTerminatedEventAttributes;
+  if (!terminated) return undefined;
+  const by = terminated.identity || 'somebody';
+  const why = terminated.reason ? `: ${terminated.reason}` : '';
+  return {
+    intervention: { action: 'terminate', at: isoTimeOf(event), by },
+    reason: `Terminated in Temporal by ${by}${why}`.replace(/[^.]$/, '$&.'),
+  };
+}
+
+/** The event that closed a run. */
+export async function closingEvent(client: Client, run: Run): Promise<HistoryEvent | undefined> {
+  const { history } = await historyPage(client, run, {
+    maximumPageSize: 1,
+    historyEventFilterType: HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+  });
+  return history?.events?.[0];
+}
+
+/** The events of a run, in order. */
+export async function* eventsOf(client: Client, run: Run): AsyncIterable<HistoryEvent> {
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const page = await historyPage(client, run, { ...(nextPageToken && { nextPageToken }) });
+    yield* page.history?.events ?? [];
+    nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
+  } while (nextPageToken);
+}
+
+function historyPage(
   client: Client,
-  execution: Execution,
-  historyEventFilterType: temporal.api.enums.v1.HistoryEventFilterType,
-): Promise<temporal.api.history.v1.IHistoryEvent | undefined> {
-  const response: temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse =
-    await client.workflowService.getWorkflowExecutionHistory({
+  { workflowId, runId }: Run,
+  part: Pick<HistoryRequest, 'maximumPageSize' | 'historyEventFilterType' | 'nextPageToken'>,
+): Promise<temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse> {
+  const { namespace } = client.options;
+  return client.workflowService.getWorkflowExecutionHistory({
+    namespace,
+    execution: { workflowId, runId },
+    ...part,
+  });
+}
+
+/** The id of the last event of a run so far. */
+export async function lastEventId(client: Client, { workflowId, runId }: Run): Promise<string | undefined> {
+  const { history }: temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryReverseResponse =
+    await client.workflowService.getWorkflowExecutionHistoryReverse({
       namespace: client.options.namespace,
-      execution: { workflowId: execution.workflowId, runId: execution.runId ?? '' },
+      execution: { workflowId, runId },
       maximumPageSize: 1,
-      historyEventFilterType,
     });
-  return response.history?.events?.[0];
+  return history?.events?.[0]?.eventId?.toString();
+}
+
+/** When an event was recorded, milliseconds since the epoch. */
+export function timeOf({ eventTime }: HistoryEvent): number {
+  return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6);
+}
+
+/** {@link timeOf} as the HTTP interface shows it. ISO 8601, UTC. */
+export function isoTimeOf(event: HistoryEvent): string {
+  return new Date(timeOf(event)).toISOString();
+}
+
+/** The first of some payloads; `undefined` if there is none. */
+export async function decodeFirst(client: Client, payloads: Payloads): Promise<unknown> {
+  const [value] = (await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads)) ?? [];
+  return value;
 }

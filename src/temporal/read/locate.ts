@@ -1,17 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
+import type { ArchiveReads } from '../../domain/archive/archived.js';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idTime } from '../../domain/basics/id-time.js';
-import {
-  ACCOUNT_ATTRIBUTE,
-  ENDPOINT_ATTRIBUTE,
-  EVENT_ATTRIBUTE,
-} from '../../domain/ledger/search-attributes.js';
 import { DELIVERY_TYPE, deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { deliveriesOf, isCurrent } from './delivery-view.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { deliveriesOf } from './delivery-view.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import type { Located } from './row-reader.js';
-import { equals } from './visibility/query.js';
+import { where } from './visibility/clauses.js';
 import { describeExecution, type Execution, listExecutions } from './visibility/visibility.js';
 
 /** Visibility is complete for events older than this, milliseconds. It lists executions a moment after they were started. */
@@ -25,81 +22,77 @@ const MAX_CANDIDATES = 50;
 /** An event's deliveries to one endpoint are in no more groups than this. */
 const MAX_GROUPS_OF_DELIVERY = 10;
 
+/** What is read of deliveries and events, and with what. */
+export interface LedgerSources {
+  client: Client;
+  /** Groups that this process has started, which visibility may not list yet. */
+  recentGroups: RecentGroups;
+  /** Opens what executions hold sealed. */
+  sealer: PayloadSealer;
+  /** Has what Temporal has removed. */
+  archive: ArchiveReads;
+}
+
 /**
- * Finds the executions that stand for deliveries and events. Temporal knows an execution by its id at once, but lists it a moment
- * later; so a group that another process started is found only by looking again.
+ * The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. Temporal knows an execution by its
+ * id at once, but lists it a moment later; so a group that another process started is found only by looking again.
  */
-export class Locator {
-  private readonly client: Client;
-  private readonly recentGroups: RecentGroups;
+export function locateDelivery(
+  { client, recentGroups }: LedgerSources,
+  accountId: string,
+  key: DeliveryKey,
+): Promise<Located | undefined> {
+  const id = deliveryId(key);
+  const find = (execution: Execution | undefined): Located | undefined => {
+    const row = execution && deliveriesOf(execution, accountId).find(({ summary }) => summary.id === id);
+    return row && { execution, row };
+  };
+  const alone = async () => find(await describeExecution(client, deliveryWorkflowId(accountId, key)));
+  const inRecentGroup = async () => {
+    const groupId = recentGroups.find(key);
+    return groupId === undefined ? undefined : find(await describeExecution(client, groupId));
+  };
+  const listed = async () => {
+    const ofKey = { account: accountId, event: key.event_id, endpoint: key.endpoint_id };
+    const clauses = where({ type: DELIVERY_TYPE, isCurrent: true, ...ofKey });
+    const { data } = await listExecutions(client, clauses, MAX_GROUPS_OF_DELIVERY);
+    return data.map(find).find((located) => located !== undefined);
+  };
+  return untilVisible(
+    key.event_id,
+    async () => (await alone()) ?? (await inRecentGroup()) ?? (await listed()),
+    (located) => located !== undefined,
+  );
+}
 
-  /** @param recentGroups groups that this process has started, which visibility may not list yet */
-  constructor(client: Client, recentGroups: RecentGroups) {
-    this.client = client;
-    this.recentGroups = recentGroups;
-  }
-
-  /** The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. */
-  locate(accountId: string, key: DeliveryKey): Promise<Located | undefined> {
-    const workflowId = deliveryWorkflowId(accountId, key);
-    const find = (execution: Execution | undefined): Located | undefined => {
-      const row = execution && deliveriesOf(execution, accountId).find(({ summary }) => isOf(summary, key));
-      return row && { execution, row };
-    };
-    const alone = async () => find(await describeExecution(this.client, workflowId));
-    const inRecentGroup = async () => {
-      const groupId = this.recentGroups.find(key);
-      return groupId === undefined ? undefined : find(await describeExecution(this.client, groupId));
-    };
-    const listed = async () => {
-      const clauses = [
-        equals('WorkflowType', DELIVERY_TYPE),
-        isCurrent,
-        equals(ACCOUNT_ATTRIBUTE.name, accountId),
-        equals(EVENT_ATTRIBUTE.name, key.event_id),
-        equals(ENDPOINT_ATTRIBUTE.name, key.endpoint_id),
-      ];
-      const { data } = await listExecutions(this.client, clauses, MAX_GROUPS_OF_DELIVERY, undefined);
-      return data.map(find).find((located) => located !== undefined);
-    };
-    return untilVisible(
-      key.event_id,
-      async () => (await alone()) ?? (await inRecentGroup()) ?? (await listed()),
-      (located) => located !== undefined,
-    );
-  }
-
-  /**
-   * The executions of an event of an account, except its fan-out; groups among them have other deliveries, too.
-   *
-   * @param endpointIds endpoints that the event may have gone to: while it is young, visibility may not list its deliveries
-   */
-  async locateEvent(
-    accountId: string,
-    eventId: string,
-    endpointIds: readonly string[],
-  ): Promise<Execution[]> {
-    const clauses = [
-      equals(ACCOUNT_ATTRIBUTE.name, accountId),
-      equals(EVENT_ATTRIBUTE.name, eventId),
-      isCurrent,
-    ];
-    const { data: listed } = await listExecutions(this.client, clauses, MAX_EXECUTIONS_OF_EVENT, undefined);
-    if (!isYoung(eventId)) return listed;
-    // What is listed as closed is as it is now. Everything else is read again: it may have closed, or not be listed yet.
-    const closed = listed.filter(({ status }) => status.name !== 'RUNNING');
-    const open = listed.filter(({ status }) => status.name === 'RUNNING');
-    const closedIds = new Set(closed.map(({ workflowId }) => workflowId));
-    const candidates = [
-      ...endpointIds
-        .slice(0, MAX_CANDIDATES)
-        .map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),
-      ...this.recentGroups.findOfEvent(eventId),
-    ].filter((workflowId) => !closedIds.has(workflowId));
-    const others = new Set([...open.map(({ workflowId }) => workflowId), ...candidates]);
-    const read = await Promise.all([...others].map((id) => describeExecution(this.client, id)));
-    return [...closed, ...read.flatMap((execution) => execution ?? [])];
-  }
+/**
+ * The executions of an event of an account, except its fan-out; groups among them have other deliveries, too.
+ *
+ * @param endpointIds endpoints that the event may have gone to: while it is young, visibility may not list its deliveries
+ */
+export async function locateEvent(
+  { client, recentGroups }: LedgerSources,
+  accountId: string,
+  eventId: string,
+  endpointIds: readonly string[],
+): Promise<Execution[]> {
+  const clauses = where({ account: accountId, event: eventId, isCurrent: true });
+  const { data: listed } = await listExecutions(client, clauses, MAX_EXECUTIONS_OF_EVENT);
+  if (!isYoung(eventId)) return listed;
+  // What is listed as closed is as it is now. Everything else is read again: it may have closed, or not be listed yet.
+  const closed = listed.filter(({ status }) => status.name !== 'RUNNING');
+  const candidates = new Set([
+    ...endpointIds
+      .slice(0, MAX_CANDIDATES)
+      .map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),
+    ...recentGroups.findOfEvent(eventId),
+  ]);
+  for (const { workflowId } of closed) candidates.delete(workflowId);
+  // A delivery that was sent again has a closed run and an open one under one id.
+  const open = listed.filter(({ status }) => status.name === 'RUNNING');
+  const others = new Set([...open.map(({ workflowId }) => workflowId), ...candidates]);
+  const read = await Promise.all([...others].map((id) => describeExecution(client, id)));
+  return [...closed, ...read.flatMap((execution) => execution ?? [])];
 }
 
 /**
@@ -124,8 +117,4 @@ export async function untilVisible<T>(
 /** Whether visibility may not list everything of an event yet. Ids may come from machines whose clocks differ. */
 function isYoung(eventId: string): boolean {
   return Math.abs(Date.now() - idTime(eventId)) < VISIBLE_WITHIN_MS;
-}
-
-function isOf({ event_id, endpoint_id }: DeliveryKey, key: DeliveryKey): boolean {
-  return event_id === key.event_id && endpoint_id === key.endpoint_id;
 }

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
+import { madeOnce } from '../../domain/basics/bounded-memory.js';
 import {
   type DeliveryRecord,
   isClosed,
@@ -12,12 +13,8 @@ import { isGroup } from '../../domain/ledger/workflow-ids.js';
 import type { DeliveryRow, DeliverySummary } from './delivery-view.js';
 import type { GroupMemo } from './group/group-memo.js';
 import { readGroupRecords } from './group/group-records.js';
-import { readClosingRecords } from './history.js';
-import { readTermination, type Termination } from './termination.js';
+import { readClosingRecords, readTermination, type Termination } from './history.js';
 import type { Execution } from './visibility/visibility.js';
-
-/** Histories that are read at once. */
-const READS_AT_ONCE = 20;
 
 /** A delivery, and the execution that stands for it: its own, or a group's. */
 export interface Located {
@@ -30,29 +27,21 @@ export interface Located {
  * such as the history of their group, is read once: a reader is for one answer.
  */
 export class RowReader {
+  /** How many groups have been read. */
+  groupsRead = 0;
   private readonly client: Client;
-  private readonly limit = pLimit(READS_AT_ONCE);
+  /** Of histories that are read at once. */
+  private readonly limit = pLimit(20);
   private readonly records = new Map<string, Promise<DeliveryRecord[]>>();
-  private groupCount = 0;
   private readonly terminations = new Map<string, Promise<Termination | undefined>>();
 
   constructor(client: Client) {
     this.client = client;
   }
 
-  /** How many groups have been read. */
-  get groupsRead(): number {
-    return this.groupCount;
-  }
-
-  /** Deliveries as every list shows them. */
-  summaries(rows: readonly Located[]): Promise<DeliverySummary[]> {
-    return Promise.all(rows.map((located) => this.summary(located)));
-  }
-
   /** A delivery as every list shows it. It costs a read if its row does not say why it waits, when it closed, or who terminated it. */
   async summary({ execution, row }: Located): Promise<DeliverySummary> {
-    if (saysEverything(execution, row)) return summarize(row.summary, undefined);
+    if (saysEverything(execution, row)) return summarize(row.summary);
     return summarize(row.summary, await this.record({ execution, row }));
   }
 
@@ -73,12 +62,10 @@ export class RowReader {
   }
 
   private recordsOf(execution: Execution): Promise<DeliveryRecord[]> {
-    const known = this.records.get(execution.runId);
-    if (known !== undefined) return known;
-    const reading = this.limit(() => this.read(execution));
-    this.records.set(execution.runId, reading);
-    if (isGroup(execution.workflowId)) this.groupCount += 1;
-    return reading;
+    return madeOnce(this.records, execution.runId, () => {
+      if (isGroup(execution.workflowId)) this.groupsRead += 1;
+      return this.limit(() => this.read(execution));
+    });
   }
 
   private async read(execution: Execution): Promise<DeliveryRecord[]> {
@@ -96,10 +83,9 @@ export class RowReader {
     record: ShownRecord | undefined,
   ): Promise<ShownRecord | undefined> {
     if (execution.status.name !== 'TERMINATED' || (record && isClosed(record.status))) return record;
-    const { runId } = execution;
-    const reading = this.terminations.get(runId) ?? this.limit(() => readTermination(this.client, execution));
-    this.terminations.set(runId, reading);
-    const termination = await reading;
+    const termination = await madeOnce(this.terminations, execution.runId, () =>
+      this.limit(() => readTermination(this.client, execution)),
+    );
     if (!termination) return record;
     const { next_attempt_at: _, attempts = [], interventions = [] } = record ?? {};
     return {
@@ -123,14 +109,8 @@ function saysEverything({ workflowId, status, memo }: Execution, { summary }: De
   return isTold;
 }
 
-function summarize(summary: DeliverySummary, record: ShownRecord | undefined): DeliverySummary {
-  const { status, next_attempt_at, reason, closed_at } = record ? ofRecord(record, summary) : summary;
+function summarize(summary: DeliverySummary, record?: ShownRecord): DeliverySummary {
+  const { status, next_attempt_at, reason } = record ?? summary;
+  const closed_at = (record && endOf(record)) ?? summary.closed_at;
   return { ...summary, status, next_attempt_at, closed_at, reason: shownReason(status, reason) };
-}
-
-type OfRecord = Pick<DeliverySummary, 'status' | 'next_attempt_at' | 'reason' | 'closed_at'>;
-
-function ofRecord(record: ShownRecord, summary: DeliverySummary): OfRecord {
-  const { status, next_attempt_at, reason } = record;
-  return { status, next_attempt_at, reason, closed_at: endOf(record) ?? summary.closed_at };
 }

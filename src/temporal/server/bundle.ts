@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /** The bundle beside the compiled code: what `npm run build` makes and every process loads. */
 export const BUNDLE_PATH = fileURLToPath(new URL('../../../workflow-bundle.js', import.meta.url));
@@ -22,14 +22,7 @@ export async function buildWorkflowBundle(bundlePath: string, workflowsPath = WO
     workflowsPath,
     // Loaded once, not for each execution: our modules keep no state between calls, and what is preloaded is frozen.
     preloadModules: [workflowsPath],
-    logger: {
-      log: () => {},
-      trace: () => {},
-      debug: () => {},
-      info: () => {},
-      warn: (message) => warnings.push(message),
-      error: (message) => warnings.push(message),
-    },
+    logger: new DefaultLogger('WARN', ({ message }) => warnings.push(message)),
   });
   if (warnings.length > 0) throw new Error(`the workflow bundle has warnings:\n${warnings.join('\n')}`);
   await mkdir(dirname(bundlePath), { recursive: true });

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import {
+  DefaultLogger,
   IllegalStateError,
   type LogLevel,
-  type LogMetadata,
   makeTelemetryFilterString,
   NativeConnection,
   Runtime,
@@ -14,11 +14,10 @@ import {
 import type { Logger } from 'pino';
 import type { SecretKey } from '../../domain/access/secret-box.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
-import { withCallDeadlines } from './call-deadline.js';
+import { withCallDeadlines, withVisibilityBudget } from './calls.js';
 import { EncryptionCodec } from './payload-codec.js';
 import { visibilityRoom } from './temporal-cloud.js';
 import { type TemporalTls, tlsOption } from './tls.js';
-import { withVisibilityBudget } from './visibility/budgeted-calls.js';
 import { VisibilityBudget } from './visibility/visibility-budget.js';
 
 /** Where Temporal is. */
@@ -54,21 +53,13 @@ export interface TemporalConnection {
  */
 export function installRuntime(logger: Logger, metricsAddress: string | undefined): void {
   const sdkLog = logger.child({ component: 'temporal' });
-  const log = (level: LogLevel, message: string, meta?: LogMetadata) => {
-    const severity = message.startsWith(NO_WORKFLOWS) ? 'debug' : PINO_LEVELS[level];
-    sdkLog[severity](meta ?? {}, message);
-  };
   const options: RuntimeOptions = {
     // The process stops in its own order: first the API, then the worker.
     shutdownSignals: [],
-    logger: {
-      log,
-      trace: (message, meta) => log('TRACE', message, meta),
-      debug: (message, meta) => log('DEBUG', message, meta),
-      info: (message, meta) => log('INFO', message, meta),
-      warn: (message, meta) => log('WARN', message, meta),
-      error: (message, meta) => log('ERROR', message, meta),
-    },
+    logger: new DefaultLogger('TRACE', ({ level, message, meta }) => {
+      const severity = level.toLowerCase() as Lowercase<LogLevel>;
+      sdkLog[message.startsWith(NO_WORKFLOWS) ? 'debug' : severity](meta ?? {}, message);
+    }),
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
       ...(metricsAddress && { metrics: { prometheus: { bindAddress: metricsAddress } } }),
@@ -84,19 +75,14 @@ export function installRuntime(logger: Logger, metricsAddress: string | undefine
 /** The SDK's warning about a worker that runs activities only, which the worker of the isolated lane does on purpose. */
 const NO_WORKFLOWS = 'No workflows registered';
 
-const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-
 /** The SDK connects with a call, and tells in its text alone how that was answered. */
 const IS_STRANGER = /caller does not have permission|valid authentication credentials/;
-
-/** How long a server may take to accept a connection, milliseconds. */
-const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Connects to Temporal. Every call of the client has a deadline. @throws Error that names the address if the server cannot be reached */
 export async function connectTemporal(settings: TemporalSettings): Promise<TemporalConnection> {
   const tls = typeof settings.tls === 'object' ? await tlsOption(settings.tls) : settings.tls;
   const native = await withTimeout(
-    CONNECT_TIMEOUT_MS,
+    10_000,
     NativeConnection.connect({
       address: settings.address,
       ...(tls !== undefined && { tls }),

@@ -1,22 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 import { SEARCH_ATTRIBUTES } from '../../domain/ledger/search-attributes.js';
+import { GRPC, type GrpcCode, hasCode } from '../errors.js';
 import type { TemporalConnection } from './connection.js';
-import { type Administration, administrationLines, retentionLine } from './namespace/administration.js';
-import { ALREADY_EXISTS, hasCode, isRefusal, isStranger, NOT_FOUND } from './namespace/call-refused.js';
-import { missingAttributes, type NeededAttribute, typeNumber } from './namespace/search-attributes.js';
+import {
+  type Administration,
+  administrationLines,
+  type NamespaceSettings,
+  retentionLine,
+} from './namespace/administration.js';
+import { missingAttributes, REFUSED, typeNumber } from './namespace/search-attributes.js';
 
 const USABLE_WITHIN_MS = 60_000;
 const POLL_MS = 200;
 const DAY_S = 86_400;
-
-/** What a namespace must have before Hookline runs in it. */
-export interface NamespaceSettings {
-  name: string;
-  /** How long closed executions stay readable, in days. */
-  retentionDays: number;
-  /** `host:port` of the server: it tells which commands are for it. */
-  address: string;
-}
 
 /**
  * Creates the namespace with its retention and search attributes, or updates an existing one. It may be called any number of times, by
@@ -31,12 +27,25 @@ export async function prepareNamespace(
   report: (line: string) => void = () => {},
 ): Promise<void> {
   const { name } = settings;
-  const current = await retentionOf(connection, settings);
-  if (current === undefined) await register(connection, settings);
+  const absent = { ...settings, isAbsent: true, attributes: SEARCH_ATTRIBUTES };
+  const notKnown = [GRPC.permissionDenied, GRPC.unauthenticated] as const;
+  const current = await retentionOf(connection, name).catch(unless(notKnown, absent));
+  if (current === undefined) await register(connection, settings).catch(unless(REFUSED, absent));
   else if (current !== settings.retentionDays) await changeRetention(connection, settings, current, report);
-  const missing = await missingSoon(connection, name);
-  if (missing.length > 0) await addAttributes(connection, settings, missing);
-  await soon(() => countWith(connection, name));
+  // A cluster knows a new namespace a little after it has accepted it.
+  const attributes = await soon(
+    () => missingAttributes(connection, name),
+    (error) => hasCode(error, GRPC.notFound),
+  );
+  if (attributes.length > 0) {
+    const searchAttributes = Object.fromEntries(attributes.map((one) => [one.name, typeNumber(one)]));
+    await connection.native.operatorService
+      .addSearchAttributes({ namespace: name, searchAttributes })
+      .catch(unless(REFUSED, { ...settings, isAbsent: false, attributes }));
+  }
+  // A cluster can use new search attributes a little after it has accepted them.
+  const query = SEARCH_ATTRIBUTES.map((attribute) => `${attribute.name} IS NULL`).join(' AND ');
+  await soon(() => connection.client.workflowService.countWorkflowExecutions({ namespace: name, query }));
 }
 
 /**
@@ -46,7 +55,8 @@ export async function prepareNamespace(
  */
 export async function requirePreparedNamespace(connection: TemporalConnection, name: string): Promise<void> {
   const missing = await missingAttributes(connection, name).catch((error: unknown) => {
-    if (hasCode(error, NOT_FOUND)) throw new NamespaceNotPreparedError(`Temporal has no namespace "${name}"`);
+    if (hasCode(error, GRPC.notFound))
+      throw new NamespaceNotPreparedError(`Temporal has no namespace "${name}"`);
     throw error;
   });
   if (missing.length === 0) return;
@@ -64,11 +74,11 @@ export class NamespaceNotPreparedError extends Error {
 
 /** The server does not let this caller make what is missing; the message has the commands for somebody who may. */
 export class AdministrationNeededError extends Error {
-  constructor(needed: Administration, address: string) {
+  constructor(needed: Administration) {
     const what = needed.isAbsent
-      ? `There is no namespace "${needed.namespace}", or it is not for this key or certificate to see`
-      : `The namespace "${needed.namespace}" lacks search attributes`;
-    const lines = administrationLines(needed, address).map((line) => (line === '' ? '' : `  ${line}`));
+      ? `There is no namespace "${needed.name}", or it is not for this key or certificate to see`
+      : `The namespace "${needed.name}" lacks search attributes`;
+    const lines = administrationLines(needed).map((line) => (line === '' ? '' : `  ${line}`));
     super(
       `${what}, and Temporal does not let this caller make them. Have somebody do it who may, then run "hookline migrate" again:\n\n${lines.join('\n')}`,
     );
@@ -76,95 +86,54 @@ export class AdministrationNeededError extends Error {
   }
 }
 
+/** For a call that the server may refuse here with some codes: somebody else has to make what is needed then. */
+function unless(codes: readonly GrpcCode[], needed: Administration) {
+  return (error: unknown): never => {
+    throw hasCode(error, ...codes) ? new AdministrationNeededError(needed) : error;
+  };
+}
+
 /** The retention of the namespace, days; nothing if there is no such namespace. */
-async function retentionOf(
-  { native }: TemporalConnection,
-  { name, address, retentionDays }: NamespaceSettings,
-): Promise<number | undefined> {
+async function retentionOf({ native }: TemporalConnection, namespace: string): Promise<number | undefined> {
   try {
-    const { config } = await native.workflowService.describeNamespace({ namespace: name });
+    const { config } = await native.workflowService.describeNamespace({ namespace });
     return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / DAY_S;
   } catch (error) {
-    if (hasCode(error, NOT_FOUND)) return undefined;
-    if (!isStranger(error)) throw error;
-    throw new AdministrationNeededError(
-      { namespace: name, isAbsent: true, attributes: SEARCH_ATTRIBUTES, retentionDays },
-      address,
-    );
+    if (hasCode(error, GRPC.notFound)) return undefined;
+    throw error;
   }
 }
 
 async function register({ native }: TemporalConnection, settings: NamespaceSettings): Promise<void> {
-  const { name, retentionDays, address } = settings;
   try {
     await native.workflowService.registerNamespace({
-      namespace: name,
-      workflowExecutionRetentionPeriod: secondsOf(retentionDays),
+      namespace: settings.name,
+      workflowExecutionRetentionPeriod: secondsOf(settings.retentionDays),
     });
   } catch (error) {
     // Another process was quicker.
-    if (hasCode(error, ALREADY_EXISTS)) return;
-    if (!isRefusal(error)) throw error;
-    throw new AdministrationNeededError(
-      { namespace: name, isAbsent: true, attributes: SEARCH_ATTRIBUTES, retentionDays },
-      address,
-    );
+    if (!hasCode(error, GRPC.alreadyExists)) throw error;
   }
 }
 
 async function changeRetention(
   { native }: TemporalConnection,
-  { name, retentionDays, address }: NamespaceSettings,
+  settings: NamespaceSettings,
   current: number,
   report: (line: string) => void,
 ): Promise<void> {
+  const { name, retentionDays } = settings;
   try {
     await native.workflowService.updateNamespace({
       namespace: name,
       config: { workflowExecutionRetentionTtl: secondsOf(retentionDays) },
     });
   } catch (error) {
-    if (!isRefusal(error)) throw error;
-    const line = retentionLine({ namespace: name, isAbsent: false, attributes: [], retentionDays }, address);
+    if (!hasCode(error, ...REFUSED)) throw error;
     report(
-      `Temporal: the namespace "${name}" keeps what is closed for ${current} days, and HOOKLINE_RETENTION_DAYS is ${retentionDays}. Change that setting, or run: ${line}`,
+      `Temporal: the namespace "${name}" keeps what is closed for ${current} days, and HOOKLINE_RETENTION_DAYS is ${retentionDays}. Change that setting, or run: ${retentionLine(settings)}`,
     );
   }
-}
-
-async function addAttributes(
-  { native }: TemporalConnection,
-  { name, address, retentionDays }: NamespaceSettings,
-  attributes: readonly NeededAttribute[],
-): Promise<void> {
-  try {
-    await native.operatorService.addSearchAttributes({
-      namespace: name,
-      searchAttributes: Object.fromEntries(
-        attributes.map((attribute) => [attribute.name, typeNumber(attribute)]),
-      ),
-    });
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    throw new AdministrationNeededError(
-      { namespace: name, isAbsent: false, attributes, retentionDays },
-      address,
-    );
-  }
-}
-
-/** A cluster knows a new namespace a little after it has accepted it. */
-function missingSoon(connection: TemporalConnection, name: string): Promise<NeededAttribute[]> {
-  return soon(
-    () => missingAttributes(connection, name),
-    (error) => hasCode(error, NOT_FOUND),
-  );
-}
-
-/** A cluster can use new search attributes a little after it has accepted them. */
-async function countWith({ client }: TemporalConnection, namespace: string): Promise<void> {
-  const query = SEARCH_ATTRIBUTES.map(({ name }) => `${name} IS NULL`).join(' AND ');
-  await client.workflowService.countWorkflowExecutions({ namespace, query });
 }
 
 /** Tries until it succeeds, or a minute is over. @param isTemporary whether an error may pass */

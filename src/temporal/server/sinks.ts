@@ -3,9 +3,6 @@ import type { WorkflowSinks } from '../../../workflows/sinks.js';
 import { dropOldest } from '../../domain/basics/bounded-memory.js';
 import type { Closing } from '../../domain/stats/closing.js';
 
-/** Closed deliveries that are remembered: more than are closed while a workflow task is repeated. */
-const MAX_REMEMBERED = 10_000;
-
 /**
  * What takes the calls of the workflows' sinks. Temporal repeats a workflow task whose result it has not taken, such as one that would end
  * a workflow to which a signal has come meanwhile, and the task makes its calls again: each delivery's end is passed on once.
@@ -18,7 +15,8 @@ export function workflowSinks(closed: (closings: readonly Closing[]) => void): I
     const end = `${runId} ${event_id} ${endpoint_id}`;
     if (seen.has(end)) return false;
     seen.add(end);
-    dropOldest(seen, MAX_REMEMBERED);
+    // More stay than are closed while a workflow task is repeated.
+    dropOldest(seen, 10_000);
     return true;
   };
   return {

@@ -30,21 +30,6 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
-/**
- * Workflow tasks under way at once. A first attempt in the direct lane, or a group of them, holds one while it waits for its endpoint.
- * Endpoints that hang leave that lane after a second, and one endpoint has at most 100 attempts in it, so slots remain for the others.
- */
-const WORKFLOW_TASK_SLOTS = 250;
-/**
- * Fewer than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. An early attempt is under way
- * before its local activity has a slot.
- */
-const LOCAL_ACTIVITY_SLOTS = 200;
-/** Activities that start, wake and watch deliveries. None of them waits for an endpoint. */
-const ACTIVITY_SLOTS = 50;
-/** Waiting deliveries kept in memory; others are replayed from their history when they wake. About 200 MB. */
-const CACHED_WORKFLOWS = 250;
-
 /** Starts a worker for everything Hookline runs in Temporal, on the client's own connection. */
 export async function startWorker(
   connection: TemporalConnection,
@@ -52,12 +37,20 @@ export async function startWorker(
   dependencies: ActivityDependencies,
 ): Promise<RunningWorker> {
   const activities = createActivities(dependencies);
-  const common = {
+  const { deployment } = settings;
+  const common: Omit<WorkerOptions, 'taskQueue'> = {
     connection: connection.native,
     namespace: settings.namespace,
     dataConverter: connection.dataConverter,
     shutdownGraceTime: settings.shutdownGraceMs,
-    ...versioning(settings.deployment),
+    ...(deployment && {
+      workerDeploymentOptions: {
+        version: { deploymentName: deployment.name, buildId: deployment.buildId },
+        useWorkerVersioning: true,
+        // Workflows move to the build that is current: their code stays compatible by `patched()`, which a rollback relies on, too.
+        defaultVersioningBehavior: 'AUTO_UPGRADE',
+      },
+    }),
   };
   const main = await Worker.create({
     ...common,
@@ -65,10 +58,16 @@ export async function startWorker(
     workflowBundle: { codePath: settings.bundlePath },
     activities,
     sinks: workflowSinks(settings.closed),
-    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
-    maxConcurrentLocalActivityExecutions: LOCAL_ACTIVITY_SLOTS,
-    maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
-    maxCachedWorkflows: CACHED_WORKFLOWS,
+    // A first attempt in the direct lane, or a group of them, holds a workflow task while it waits for its endpoint. Endpoints that hang leave
+    // that lane after a second, and one endpoint has at most 100 attempts in it, so slots remain for the others.
+    maxConcurrentWorkflowTaskExecutions: 250,
+    // Fewer than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. An early attempt is under way
+    // before its local activity has a slot.
+    maxConcurrentLocalActivityExecutions: 200,
+    // Activities that start, wake and watch deliveries. None of them waits for an endpoint.
+    maxConcurrentActivityTaskExecutions: 50,
+    // Waiting deliveries kept in memory; others are replayed from their history when they wake. About 200 MB.
+    maxCachedWorkflows: 250,
   });
   const isolated = await Worker.create({
     ...common,
@@ -84,21 +83,6 @@ export async function startWorker(
     async stop() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done;
-    },
-  };
-}
-
-/** Workflows move to the build that is current: their code stays compatible by `patched()`, which a rollback relies on, too. */
-function versioning(
-  deployment: WorkerSettings['deployment'],
-): Pick<WorkerOptions, 'workerDeploymentOptions'> {
-  if (!deployment) return {};
-  const { name: deploymentName, buildId } = deployment;
-  return {
-    workerDeploymentOptions: {
-      version: { deploymentName, buildId },
-      useWorkerVersioning: true,
-      defaultVersioningBehavior: 'AUTO_UPGRADE',
     },
   };
 }

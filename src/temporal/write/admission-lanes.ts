@@ -1,9 +1,6 @@
 import { Admission, type PendingDelivery, type Starts } from './admission.js';
 import type { StartSlots } from './start-slots.js';
 
-/** How long a start slot waits at most for more deliveries to endpoints that are slow or failing, milliseconds. */
-const LINGER_MS = 100;
-
 /**
  * Admission in two lanes, each with start slots of its own: deliveries to healthy endpoints never wait for the start of a group whose
  * endpoints are failing, nor for the pause after it.
@@ -18,7 +15,8 @@ export class AdmissionLanes {
    */
   constructor(slots: StartSlots, isolatedSlots: StartSlots, starts: Starts) {
     this.direct = new Admission(slots, starts);
-    this.isolated = new Admission(isolatedSlots, starts, LINGER_MS);
+    // How long a start slot waits at most for more deliveries to endpoints that are slow or failing, milliseconds.
+    this.isolated = new Admission(isolatedSlots, starts, 100);
   }
 
   /** How many deliveries wait, in both lanes. */

@@ -34,33 +34,30 @@ export const MAX_WAITING = 5_000;
 /** Deliveries of one event up to this many are started by themselves if nothing else waits. */
 const MAX_ALONE = 10;
 /**
- * After a group its slot pauses: at least this many times as long as the start took, so that the first attempts get the processor; then
- * until as many deliveries wait as the group had, at most the second number of times, because the producers that were answered send again.
- * Groups get larger and answers come sooner than without the pause (`docs/decisions/0010-rest-after-a-group.md`).
- */
-const LEAST_REST = 0.5;
-const MOST_REST = 3;
-/** The longest second part, milliseconds: if starts take long because Temporal is far away, producers send again much sooner. */
-const LONGEST_WAIT_MS = 25;
-/**
+ * After a group its slot pauses: at least so many times as long as the start took, so that the first attempts get the processor; then until as
+ * many deliveries wait as the group had, at most `most` times, because the producers that were answered send again. If starts take long
+ * because Temporal is far away, they send again much sooner: the second part has a longest time, milliseconds. Groups get larger and answers
+ * come sooner than without the pause (`docs/decisions/0010-rest-after-a-group.md`).
+ *
  * Where slots linger, the first part is longer, and the second one ends early only if there is a full group: events that nobody waits for leave
  * more of the processor to others (`docs/decisions/0039-waiting-groups.md`).
  */
-const LEAST_LINGERING_REST = 1.2;
-const LONGEST_LINGERING_WAIT_MS = 75;
+const REST = {
+  most: 3,
+  usual: { least: 0.5, longestWaitMs: 25 },
+  lingering: { least: 1.2, longestWaitMs: 75 },
+};
 /**
  * Where slots linger, the responses to a group's producers are staggered: so many at a time, over this many times as long as its start took, but
  * no longer than this, milliseconds. Producers send again once they have theirs; if all did so at once, others would be behind all of them.
  */
-const STAGGER_SIZE = 4;
-const STAGGER_TIMES = 2;
-const LONGEST_STAGGER_MS = 50;
+const STAGGER = { size: 4, times: 2, longestMs: 50 };
 
-/** The next delivery counts as late after so many times the mean time between two. */
-const LATE_AFTER = 2;
-/** The weight of the latest of these times in their mean, and the longest that counts, milliseconds. */
-const LATEST_WEIGHT = 0.2;
-const LONGEST_GAP_MS = 1_000;
+/**
+ * The next delivery counts as late after so many times the mean time between two; the weight of the latest of these times in their mean, and the
+ * longest that counts, milliseconds.
+ */
+const GAP = { lateAfter: 2, weight: 0.2, longestMs: 1_000 };
 
 interface Waiting {
   delivery: PendingDelivery;
@@ -86,7 +83,7 @@ export class Admission {
   private readonly lingerMs: number;
   private latestAt = Number.NEGATIVE_INFINITY;
   /** Mean time between two deliveries, milliseconds. */
-  private meanGapMs = LONGEST_GAP_MS;
+  private meanGapMs = GAP.longestMs;
 
   /** @param lingerMs how long a free slot waits for more deliveries at most, milliseconds */
   constructor(slots: StartSlots, starts: Starts, lingerMs = 0) {
@@ -144,8 +141,8 @@ export class Admission {
 
   private noteArrival(deliveries: number): void {
     const now = performance.now();
-    const gap = Math.min((now - this.latestAt) / deliveries, LONGEST_GAP_MS);
-    this.meanGapMs += LATEST_WEIGHT * (gap - this.meanGapMs);
+    const gap = Math.min((now - this.latestAt) / deliveries, GAP.longestMs);
+    this.meanGapMs += GAP.weight * (gap - this.meanGapMs);
     this.latestAt = now;
   }
 
@@ -156,7 +153,7 @@ export class Admission {
     const isEnough = () => this.queue.length >= MAX_GROUP_SIZE || this.queue.some(({ isUrgent }) => isUrgent);
     for (let waiting = 0; waiting < this.queue.length && !isEnough(); ) {
       waiting = this.queue.length;
-      const lateAfter = LATE_AFTER * this.meanGapMs;
+      const lateAfter = GAP.lateAfter * this.meanGapMs;
       if (performance.now() + lateAfter > end) return;
       await this.pause(lateAfter, () => this.queue.length > waiting);
     }
@@ -173,8 +170,7 @@ export class Admission {
       return;
     }
     const tookMs = performance.now() - began;
-    if (isGroup && this.lingers)
-      resolveStaggered(batch, Math.min(STAGGER_TIMES * tookMs, LONGEST_STAGGER_MS));
+    if (isGroup && this.lingers) resolveStaggered(batch, Math.min(STAGGER.times * tookMs, STAGGER.longestMs));
     else for (const { resolve } of batch) resolve();
     if (isGroup) await this.rest(batch.length, leftBehind, tookMs);
   }
@@ -212,11 +208,9 @@ export class Admission {
 
   private async rest(started: number, leftBehind: boolean, startMs: number): Promise<void> {
     const { lingers } = this;
-    const least = (lingers ? LEAST_LINGERING_REST : LEAST_REST) * startMs;
-    const most = Math.min(
-      MOST_REST * startMs,
-      least + (lingers ? LONGEST_LINGERING_WAIT_MS : LONGEST_WAIT_MS),
-    );
+    const rest = lingers ? REST.lingering : REST.usual;
+    const least = rest.least * startMs;
+    const most = Math.min(REST.most * startMs, least + rest.longestWaitMs);
     const enough = lingers ? MAX_GROUP_SIZE : Math.min(this.queue.length + started, MAX_GROUP_SIZE);
     await this.pause(least, () => false);
     // Deliveries that did not fit into the group need not wait for others.
@@ -245,8 +239,8 @@ export class Admission {
 function resolveStaggered(batch: readonly Waiting[], overMs: number): void {
   for (const { isUrgent, resolve } of batch) if (isUrgent) resolve();
   const canWait = batch.filter(({ isUrgent }) => !isUrgent);
-  for (let first = 0; first < canWait.length; first += STAGGER_SIZE) {
-    const part = canWait.slice(first, first + STAGGER_SIZE);
+  for (let first = 0; first < canWait.length; first += STAGGER.size) {
+    const part = canWait.slice(first, first + STAGGER.size);
     setTimeout(
       () => {
         for (const { resolve } of part) resolve();

@@ -6,7 +6,7 @@ import { type DeliveryRecord, isClosed, type NamedTarget } from '../../domain/de
 import type { Action } from '../../domain/delivery/delivery-machine.js';
 import { deliveryWorkflowId, isGroup } from '../../domain/ledger/workflow-ids.js';
 import { DeliveryStateConflictError } from '../errors.js';
-import { actUpdateId } from '../read/acts/act-update-id.js';
+import { actUpdateId } from '../read/acts/act-outcomes.js';
 import type { DeliveryReader } from '../read/delivery-reader.js';
 import type { DeliveryStarter } from './delivery-starter.js';
 import { sendUpdate } from './send-update.js';
@@ -85,7 +85,7 @@ export class DeliveryControl {
     if (!(await this.starter.canSend(event)))
       throw new DeliveryStateConflictError(`${ERASED_REASON} It cannot be sent again.`);
     try {
-      return await this.starter.resend(event, target, { workflow_id, run_id, ...sender });
+      return await this.starter.sendAgain(event, target, sender, { workflow_id, run_id });
     } catch (error) {
       // Another caller was faster.
       if (error instanceof WorkflowExecutionAlreadyStartedError) throw stillOpen();

@@ -1,5 +1,4 @@
 import type { releaseParked } from '../../../workflows/index.js';
-import type { FanOutEventInput } from '../../../workflows/inputs.js';
 import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
@@ -7,10 +6,8 @@ import {
   type AcceptedEvent,
   type DeliveryTarget,
   MAX_GROUP_SIZE,
-  type NamedTarget,
   pickEvent,
 } from '../../domain/delivery/delivery.js';
-import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
@@ -22,7 +19,6 @@ import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summari
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { TIMINGS, timingsOfInput } from '../../domain/timings.js';
-import type { ResendMemo } from '../read/earlier-runs.js';
 import { RecentGroups } from '../read/group/recent-groups.js';
 import { readInput, readTaskAttempt } from '../read/history.js';
 import type { PendingDelivery } from './admission.js';
@@ -33,35 +29,32 @@ import { CandidateGroups } from './once/candidate-groups.js';
 import { NumberedGroups } from './once/numbered-groups.js';
 import { findOldest, probe } from './parked-deliveries.js';
 import { releaseBacklog } from './release-backlog.js';
-import { type Sender, type StartCallOptions, StartCalls } from './start-calls.js';
+import { type StartCallOptions, StartCalls } from './start-calls.js';
 import { StartSlots } from './start-slots.js';
 
 /** Up to this many deliveries of an event are admitted together with those of other events. */
 const MAX_ADMITTED = 10;
 /** Up to this many are started as groups before the event is answered; more are started by a workflow. */
 export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
-/** Start calls in flight for deliveries of repeated requests. */
-const REPEATS_IN_FLIGHT = 4;
 /** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
 const GROUPS_PER_SLOT = 2;
-/** Fan-outs of an account, events without an endpoint among them, that are being started at once: each is an execution of its own. */
-const MAX_FAN_OUT_STARTS = 1;
-/** Accounts whose queues are remembered. */
-const MAX_QUEUES = 10_000;
 
-/** What the caller knows of the endpoints that an event goes to. */
-export interface EndpointHints {
-  /** Which of them are failing, by id. */
+/** What the caller knows of an event, and of the endpoints that it goes to. */
+export interface EventHints {
+  /** Which of the endpoints are failing, by id. */
   failing?: ReadonlyMap<string, FailingMark>;
   /** The host of one of them. */
   hostOf?(endpointId: string): string | undefined;
+  /** Token of the person that the event is about. */
+  subject?: string | undefined;
+  /**
+   * Of {@link DeliveryStarter.nextGroups}, if the same event may be asked for again: it is put into no other one. If it is, those in which the
+   * first call could start its deliveries.
+   */
+  groups?: GroupRange | undefined;
 }
 
-export interface DeliveryStarterOptions
-  extends Pick<
-    StartCallOptions,
-    'client' | 'taskQueue' | 'settings' | 'earlyAttempts' | 'observer' | 'timings'
-  > {
+export interface DeliveryStarterOptions extends Omit<StartCallOptions, 'recentGroups'> {
   sealer: PayloadSealer;
   /** What this process knows of endpoints. */
   conditions: EndpointConditions;
@@ -80,13 +73,17 @@ export class DeliveryStarter {
   readonly recentGroups = new RecentGroups();
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
-  /** Each is an execution, so they are not started together as deliveries are: those of an account wait for each other. */
-  private readonly fanOutsOf = queuesByKey(MAX_FAN_OUT_STARTS, MAX_QUEUES);
+  /**
+   * Fan-outs of an account, events without an endpoint among them. Each is an execution, so they are not started together as deliveries are:
+   * one waits for the other.
+   */
+  private readonly fanOutsOf = queuesByKey(1, 10_000);
   /** Absent if there are no groups. */
   private readonly grouping:
     | { slots: StartSlots; admission: AdmissionLanes; groups: EventGroups; series: GroupSeries }
     | undefined;
-  private readonly repeats = new StartSlots(REPEATS_IN_FLIGHT);
+  /** For deliveries of repeated requests. */
+  private readonly repeats = new StartSlots(4);
   private readonly candidates: CandidateGroups;
   /** What this process is starting and somebody may ask to be started again, by event. */
   private readonly underWay = new Map<string, Promise<void>>();
@@ -121,20 +118,15 @@ export class DeliveryStarter {
   /**
    * Starts the deliveries of an event.
    *
-   * @param hints what is known of the endpoints
-   * @param subject token of the person that the event is about
-   * @param groups of {@link nextGroups}, if the same event may be asked for again; it is put into no other one
    * @throws LedgerBusyError if too many deliveries wait to be started; then none was started
    */
   async accept(
     event: AcceptedEvent,
     targets: readonly DeliveryTarget[],
-    hints: EndpointHints = {},
-    subject?: string,
-    groups?: GroupRange,
+    more: EventHints = {},
   ): Promise<void> {
-    const started = this.start(event, targets, hints, subject, groups);
-    if (!groups) return started;
+    const started = this.start(event, targets, more);
+    if (!more.groups) return started;
     this.underWay.set(event.event_id, started);
     try {
       await started;
@@ -148,26 +140,21 @@ export class DeliveryStarter {
    * nobody knows how it ended. That process may be dead, or slow and go on later: either way each delivery is started once.
    *
    * Deliveries that are not in a group are started by themselves: under their own ids, which are the same for everybody.
-   *
-   * @param groups those in which the first call could start them
    */
   async acceptAgain(
     accepted: AcceptedEvent,
     targets: readonly DeliveryTarget[],
-    hints: EndpointHints = {},
-    subject?: string,
-    groups?: GroupRange,
+    { groups, ...more }: EventHints = {},
   ): Promise<void> {
     const own = this.underWay.get(accepted.event_id);
     if (own !== undefined) return own;
     // The ids of others say what they start.
-    if (targets.length === 0 || targets.length > MAX_ADMITTED)
-      return this.accept(accepted, targets, hints, subject);
+    if (targets.length === 0 || targets.length > MAX_ADMITTED) return this.accept(accepted, targets, more);
     const started = groups ? await this.candidates.settle(groups) : new Map<string, string>();
-    const event = await sealEvent(this.options.sealer, accepted, subject);
+    const event = await sealEvent(this.options.sealer, accepted, more.subject);
     const { event_id } = event;
     const missing: PendingDelivery[] = [];
-    for (const delivery of this.pending(event, targets, hints)) {
+    for (const delivery of this.pending(event, targets, more)) {
       const { endpoint_id } = delivery.target;
       const group = started.get(deliveryId({ event_id, endpoint_id }));
       if (group === undefined) missing.push(delivery);
@@ -180,8 +167,7 @@ export class DeliveryStarter {
   private pending(
     event: AcceptedEvent,
     targets: readonly DeliveryTarget[],
-    { failing, hostOf }: EndpointHints,
-    groups?: GroupRange,
+    { failing, hostOf, groups }: EventHints = {},
   ): PendingDelivery[] {
     return targets.map((target, index) => ({
       event,
@@ -196,19 +182,16 @@ export class DeliveryStarter {
   private async start(
     accepted: AcceptedEvent,
     targets: readonly DeliveryTarget[],
-    hints: EndpointHints,
-    subject: string | undefined,
-    range: GroupRange | undefined,
+    more: EventHints,
   ): Promise<void> {
     const { grouping, options, calls } = this;
-    const event = await sealEvent(options.sealer, accepted, subject);
+    const event = await sealEvent(options.sealer, accepted, more.subject);
     const atOnce = grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED;
     if (targets.length === 0 || targets.length > atOnce) {
-      const fanOut = { ...options, isEager: options.earlyAttempts !== undefined };
-      await this.fanOutsOf(event.account_id)(() => startFanOut(fanOut, event, targets));
+      await this.fanOutsOf(event.account_id)(() => startFanOut(options, event, targets));
       return;
     }
-    const deliveries = this.pending(event, targets, hints, range);
+    const deliveries = this.pending(event, targets, more);
     if (!grouping) {
       await calls.startAlone(deliveries);
     } else if (targets.length <= MAX_ADMITTED) {
@@ -222,14 +205,9 @@ export class DeliveryStarter {
     }
   }
 
-  /** What a fan-out was started with. */
-  async readFanOut(workflowId: string, runId: string): Promise<FanOutEventInput> {
-    return (await readInput(this.options.client, { workflowId, runId })) as FanOutEventInput;
-  }
-
-  /** What a run of deliveries was started with. */
-  async readInput(workflowId: string, runId: string): Promise<LiveGroup> {
-    return (await readInput(this.options.client, { workflowId, runId })) as LiveGroup;
+  /** What a run was started with. */
+  async readInput<Input>(workflowId: string, runId: string): Promise<Input> {
+    return (await readInput(this.options.client, { workflowId, runId })) as Input;
   }
 
   /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
@@ -244,7 +222,7 @@ export class DeliveryStarter {
    */
   async startSome(batch: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void> {
     const event = pickEvent(batch);
-    const deliveries = this.pending(event, targets, {}).map((one) => ({ ...one, head: false }));
+    const deliveries = this.pending(event, targets).map((one) => ({ ...one, head: false }));
     if (this.grouping) await this.grouping.groups.start(deliveries, offset);
     else await this.calls.startAlone(deliveries);
   }
@@ -254,14 +232,9 @@ export class DeliveryStarter {
     return (await openEvent(this.options.sealer, event)) !== undefined;
   }
 
-  /** Starts a new run of a closed delivery. See {@link StartCalls.resend}. */
-  resend(event: AcceptedEvent, target: NamedTarget, previous: ResendMemo & Sender): Promise<string> {
-    return this.calls.resend(event, target, previous);
-  }
-
-  /** Starts a delivery of an event that the endpoint never had. See {@link StartCalls.sendMissed}. */
-  sendMissed(event: AcceptedEvent, target: NamedTarget, sender: Sender & { replay: string }): Promise<void> {
-    return this.calls.sendMissed(event, target, sender);
+  /** See {@link StartCalls.sendAgain}. */
+  sendAgain(...again: Parameters<StartCalls['sendAgain']>): Promise<string> {
+    return this.calls.sendAgain(...again);
   }
 
   /**

@@ -1,10 +1,11 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { secretRotation, verifyEndpoint } from '../../../workflows/index.js';
 import { type Confirmation, confirmed, secretsChanged, verifyAgain } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { rotationWorkflowId, verificationWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { unlessGone } from '../errors.js';
 
 export interface EndpointWorkflowsOptions {
   client: Client;
@@ -46,15 +47,8 @@ export class EndpointWorkflows {
 
   /** Notifies an endpoint's verification that its subscriber has confirmed. @returns whether a verification is under way */
   async confirm({ account_id, endpoint_id }: EndpointKey, confirmation: Confirmation): Promise<boolean> {
-    try {
-      await this.options.client.workflow
-        .getHandle(verificationWorkflowId(account_id, endpoint_id))
-        .signal(confirmed, confirmation);
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return false;
-      throw error;
-    }
+    const handle = this.options.client.workflow.getHandle(verificationWorkflowId(account_id, endpoint_id));
+    return (await unlessGone(handle.signal(confirmed, confirmation).then(() => true))) ?? false;
   }
 
   /** Starts the workflow that ends the overlap of an endpoint's signing secrets in time. */

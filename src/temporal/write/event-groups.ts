@@ -1,10 +1,7 @@
 import { MAX_EVENT_GROUP_SIZE, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
-import { failedWithCode } from '../errors.js';
+import { GRPC, hasCode } from '../errors.js';
 import type { PendingDelivery } from './admission.js';
 import type { StartCalls } from './start-calls.js';
-
-/** The gRPC code of a call in which Temporal found something wrong. */
-const INVALID_ARGUMENT = 3;
 
 /**
  * Starts the deliveries of one event in groups, each in a workflow whose id names the event and the part: a repeat starts nothing twice.
@@ -42,7 +39,7 @@ export class EventGroups {
     try {
       await this.calls.startGroup(deliveries, groupId(deliveries, offset));
     } catch (error) {
-      if (deliveries.length <= MAX_GROUP_SIZE || !failedWithCode(error, INVALID_ARGUMENT)) throw error;
+      if (deliveries.length <= MAX_GROUP_SIZE || !hasCode(error, GRPC.invalidArgument)) throw error;
       this.most = MAX_GROUP_SIZE;
       await this.start(deliveries, offset);
     }

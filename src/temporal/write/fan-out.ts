@@ -1,61 +1,45 @@
-import type { Client } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
 import type { fanOutEvent } from '../../../workflows/index.js';
-import type { AcceptedEvent, DeliverySettings, DeliveryTarget } from '../../domain/delivery/delivery.js';
-import {
-  ACCOUNT_ATTRIBUTE,
-  acceptedAttribute,
-  EVENT_ATTRIBUTE,
-  EVENT_HEAD_ATTRIBUTE,
-  KIND_ATTRIBUTE,
-} from '../../domain/ledger/search-attributes.js';
+import type { AcceptedEvent, DeliveryTarget } from '../../domain/delivery/delivery.js';
+import { ledgerAttributes } from '../../domain/ledger/search-attributes.js';
 import { fanOutSummary } from '../../domain/ledger/summaries.js';
 import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import type { FanOutMemo } from '../read/event/fan-out-progress.js';
-import { sequenceMemo, unlessStarted } from './start-calls.js';
+import { startedNow } from '../errors.js';
+import type { FanOutMemo } from '../read/event-view.js';
+import type { StartCallOptions } from './start-calls.js';
 
 /** The most bytes of targets in a fan-out's input, about 20,000 targets: with the payload it must stay below Temporal's 2 MiB. */
 const MAX_FAN_OUT_BYTES = 1024 * 1024;
 
-export interface FanOutOptions {
-  client: Client;
-  taskQueue: string;
-  settings: DeliverySettings;
-  /** Whether this process runs a worker on the client's connection. */
-  isEager: boolean;
-}
-
 /** Starts workflows that start the deliveries of an event: one for each part of its targets, and one if there are no targets. */
 export async function startFanOut(
-  { client, taskQueue, settings, isEager }: FanOutOptions,
+  { client, taskQueue, settings, earlyAttempts }: Omit<StartCallOptions, 'recentGroups'>,
   event: AcceptedEvent,
   targets: readonly DeliveryTarget[],
 ): Promise<void> {
-  const { account_id, event_id, event_kind, keys = [] } = event;
+  const { account_id, event_id, event_kind, keys = [], sequence } = event;
   const parts = splitBySize(targets, MAX_FAN_OUT_BYTES);
   let offset = 0;
   for (const [part, some] of parts.entries()) {
-    await unlessStarted(
+    await startedNow(
       client.workflow.start<typeof fanOutEvent>('fanOutEvent', {
         workflowId: fanOutWorkflowId(account_id, event_id, part),
         taskQueue,
         args: [{ ...event, targets: some, ...(offset > 0 && { offset }), ...settings }],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        requestEagerStart: isEager,
+        requestEagerStart: earlyAttempts !== undefined,
         staticSummary: fanOutSummary(event_kind, targets.length),
         memo: {
           fan_out: { started: 0, total: some.length },
           executions: parts.length,
-          ...sequenceMemo(event),
+          ...(sequence !== undefined && { sequence }),
         } satisfies FanOutMemo,
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: ACCOUNT_ATTRIBUTE, value: [account_id, ...keys] },
-          { key: EVENT_ATTRIBUTE, value: [event_id] },
-          { key: KIND_ATTRIBUTE, value: event_kind },
-          acceptedAttribute([event_id]),
-          ...(part === 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
-        ]),
+        typedSearchAttributes: ledgerAttributes({
+          accounts: [account_id, ...keys],
+          events: [event_id],
+          kind: event_kind,
+          isHead: part === 0,
+        }),
       }),
     );
     offset += some.length;

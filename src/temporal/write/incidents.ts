@@ -1,4 +1,4 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { endpointIncident } from '../../../workflows/index.js';
@@ -15,6 +15,7 @@ import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { type Timings, timingsOfInput } from '../../domain/timings.js';
+import { unlessGone } from '../errors.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 import { PacedQueue } from './paced-queue.js';
 
@@ -28,20 +29,12 @@ export interface IncidentSettings {
   timings: Timings;
 }
 
-/** How long a process that stops sends reports of successes, milliseconds. */
-const STOP_LIMIT_MS = 3_000;
-/** The most reports in flight to Temporal. */
-const REPORTS_IN_FLIGHT = 8;
 /**
  * The most reports of failures in a period of {@link Timings}: 40 a second, and fewer where Temporal is busy. Thousands of endpoints may begin to fail at once, each
  * with an incident of its own, and new events come first. A worker would also drop the oldest of its workflows in memory for each of
  * these, even one that waits for an attempt in its first task, which would be made again.
  */
 export const MOST_FAILURE_REPORTS = 10;
-/** Of Temporal, for the workflow tasks of incidents: behind those of deliveries, which have the middle one, if there is a backlog. */
-const PRIORITY_KEY = 4;
-/** Endpoints of which it is known that a success was reported. */
-const MAX_REMEMBERED = 10_000;
 
 /** The reports of an endpoint's failures. */
 interface Reporting {
@@ -70,7 +63,8 @@ export class Incidents {
   private readonly succeeding: LRUCache<string, boolean, Success>;
   /** Reports of successes under way. */
   private readonly successes = new Set<Promise<boolean>>();
-  private readonly limit = pLimit(REPORTS_IN_FLIGHT);
+  /** Of reports in flight to Temporal. */
+  private readonly limit = pLimit(8);
   private readonly queue: PacedQueue;
   private readonly giveWay = new GiveWay();
 
@@ -80,7 +74,7 @@ export class Incidents {
     this.settings = settings;
     this.conditions = conditions;
     this.succeeding = new LRUCache({
-      ...roomFor(MAX_REMEMBERED),
+      ...roomFor(10_000),
       ttl: timings.success_known_ms,
       ignoreFetchAbort: true,
       fetchMethod: (_id, _known, { context }) => {
@@ -215,13 +209,8 @@ export class Incidents {
     await sending?.catch(() => false);
     return this.limit(async () => {
       if (failures?.isUrgent) await this.open(endpoint, failures.since, failures.takeReport());
-      try {
-        await this.handle(endpoint).signal(attemptSucceeded);
-        return true;
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return false;
-        throw error;
-      }
+      const signal = this.handle(endpoint).signal(attemptSucceeded);
+      return (await unlessGone(signal.then(() => true))) ?? false;
     });
   }
 
@@ -245,11 +234,11 @@ export class Incidents {
 
   /**
    * Drops the reports of failures that wait: the next failure of each endpoint is reported by whichever process sees it. Sends those of
-   * successes, which may be the last ones for long, as far as there is time.
+   * successes, which may be the last ones for long, as far as there is time: 3 s.
    */
   async stop(): Promise<void> {
     this.queue.stop();
-    await withTimeout(STOP_LIMIT_MS, Promise.allSettled(this.successes)).catch(() => {});
+    await withTimeout(3_000, Promise.allSettled(this.successes)).catch(() => {});
   }
 
   private get workflows() {
@@ -276,7 +265,8 @@ export class Incidents {
       args: [input] as [EndpointIncidentInput],
       staticSummary: endpointSummary('incident', { account_id, endpoint_id, host }),
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
-      priority: { priorityKey: PRIORITY_KEY },
+      // Behind the tasks of deliveries, which have the middle one, if there is a backlog.
+      priority: { priorityKey: 4 },
     };
   }
 }

@@ -1,11 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pThrottle from 'p-throttle';
 
-interface Place {
-  /** Whether to go on. */
-  called: Promise<boolean>;
-  call(mayGoOn: boolean): void;
-}
+/** Those that wait under one name: each is told whether to go on. */
+type Place = ((mayGoOn: boolean) => void)[];
 
 /**
  * Lets those that wait go on, so many in a period: those that were promoted first, and otherwise in the order in which they came. Who leaves the
@@ -39,14 +36,14 @@ export class PacedQueue {
    */
   async wait(name: string): Promise<boolean> {
     if (this.stopping.signal.aborted) return false;
-    const place = this.waiting.get(name) ?? newPlace();
+    const place = this.waiting.get(name) ?? [];
     this.waiting.set(name, place);
     if (!this.isServing) void this.serve();
-    return place.called;
+    return new Promise((resolve) => place.push(resolve));
   }
 
   leave(name: string): void {
-    this.takeOut(name)?.call(false);
+    this.call(name, false);
   }
 
   /** Who waits goes before all that were not promoted. */
@@ -72,7 +69,7 @@ export class PacedQueue {
       await this.pace().catch(() => {});
       await this.rested();
       const [first] = this.promoted.size > 0 ? this.promoted : this.waiting.keys();
-      if (first !== undefined) this.takeOut(first)?.call(true);
+      if (first !== undefined) this.call(first, true);
     }
     this.isServing = false;
   }
@@ -88,18 +85,9 @@ export class PacedQueue {
   }
 
   /** Takes one out of the queue. */
-  private takeOut(name: string): Place | undefined {
-    const place = this.waiting.get(name);
+  private call(name: string, mayGoOn: boolean): void {
+    for (const resolve of this.waiting.get(name) ?? []) resolve(mayGoOn);
     this.waiting.delete(name);
     this.promoted.delete(name);
-    return place;
   }
-}
-
-function newPlace(): Place {
-  let call: Place['call'] = () => {};
-  const called = new Promise<boolean>((resolve) => {
-    call = resolve;
-  });
-  return { called, call };
 }

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { deliver } from '../../../workflows/index.js';
 import { release as releaseSignal } from '../../../workflows/messages.js';
 import type { LiveGroup, Release } from '../../domain/delivery/delivery-group.js';
 import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-machine.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
-import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { DELIVERY_TYPE, isGroup } from '../../domain/ledger/workflow-ids.js';
+import { startedNow, unlessGone } from '../errors.js';
 import { deliveriesOf, startedAt } from '../read/delivery-view.js';
-import { type Clause, equals, isAfter, isBefore, toQuery } from '../read/visibility/query.js';
-import { hasStatus } from '../read/visibility/status-clauses.js';
-import { describeExecution } from '../read/visibility/visibility.js';
+import { hasStatus, where } from '../read/visibility/clauses.js';
+import { type Clause, isAfter, isBefore } from '../read/visibility/query.js';
+import { describeExecution, everyExecution } from '../read/visibility/visibility.js';
 
 /** A page is decoded at once: of groups, in a few milliseconds. */
 const PAGE_SIZE = 100;
@@ -108,16 +108,11 @@ async function* readWaiting(
   pageSize: number,
   when: readonly Clause[] = [],
 ): AsyncIterable<WaitingDelivery[]> {
-  const query = toQuery([
-    equals(ACCOUNT_ATTRIBUTE.name, account_id),
-    equals(ENDPOINT_ATTRIBUTE.name, endpoint_id),
-    equals('WorkflowType', DELIVERY_TYPE),
-    hasStatus(statuses),
-    ...when,
-  ]);
+  const ofEndpoint = where({ type: DELIVERY_TYPE, account: account_id, endpoint: endpoint_id });
+  const clauses = [...ofEndpoint, hasStatus(statuses), ...when];
   let read = 0;
   let began = performance.now();
-  for await (const execution of client.workflow.list({ query, pageSize })) {
+  for await (const execution of everyExecution(client, clauses, pageSize)) {
     const { workflowId, executionTime = execution.startTime, taskQueue } = execution;
     const wasDelayed = executionTime > execution.startTime;
     const waiting: WaitingDelivery[] = [];
@@ -185,14 +180,9 @@ export async function probe(client: Client, waiting: WaitingDelivery, endpointId
 async function notify(client: Client, unit: ReleaseUnit, what: Release): Promise<void> {
   const [{ workflowId, begins }] = unit;
   const some: Release = { ...what, limit: unit.length, most: MOST_RELEASES_IN_A_ROW };
-  try {
-    if (begins === undefined) await client.workflow.getHandle(workflowId).signal(releaseSignal, some);
-    else await beginEarly(client, workflowId, begins, some);
-  } catch (error) {
-    const isClosed =
-      error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError;
-    if (!isClosed) throw error;
-  }
+  if (begins === undefined)
+    await unlessGone(client.workflow.getHandle(workflowId).signal(releaseSignal, some));
+  else await startedNow(beginEarly(client, workflowId, begins, some));
 }
 
 /**

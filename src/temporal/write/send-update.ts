@@ -9,7 +9,7 @@ import {
 import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
-import { failedWithCode, NoWorkerError } from '../errors.js';
+import { GRPC, hasCode, NoWorkerError } from '../errors.js';
 
 /** How long the answer of an execution is waited for, milliseconds. It takes a few; after this, no worker is running. */
 const ANSWER_LIMIT_MS = 5_000;
@@ -18,21 +18,12 @@ const ANSWER_LIMIT_MS = 5_000;
 const NEXT_TASK_MS = 20;
 
 /**
- * The gRPC code of an update that failed with the workflow task that it came in, as when it arrives while the execution closes. It had no
- * effect then, and what becomes of it is known after the next task.
- */
-const FAILED_PRECONDITION = 9;
-
-/**
  * So many updates of one execution are under way at once, and the others wait their turn. Temporal refuses more than ten
  * (`history.maxInFlightUpdates`), and the SDK sends a refused one again after a second or more, though an answer takes milliseconds. Two
  * processes stay within the ten.
  */
 export const UPDATES_AT_ONCE = 5;
-/** Executions whose turns are remembered, the latest. */
-const MAX_QUEUES = 1_000;
-
-const queueOf = queuesByKey(UPDATES_AT_ONCE, MAX_QUEUES);
+const queueOf = queuesByKey(UPDATES_AT_ONCE, 1_000);
 
 /**
  * Sends an update to an execution, and waits for its answer.
@@ -59,7 +50,9 @@ export async function sendUpdate<Result, Argument>(
     try {
       return await handle.executeUpdate<Result, [Argument]>(update, { args: [argument], updateId });
     } catch (error) {
-      if (!failedWithCode(error, FAILED_PRECONDITION)) throw error;
+      // It failed with the workflow task that it came in, as when it arrives while the execution closes. It had no effect then, and what
+      // becomes of it is known after the next task.
+      if (!hasCode(error, GRPC.failedPrecondition)) throw error;
       await delay(NEXT_TASK_MS);
       return execute();
     }

@@ -1,14 +1,8 @@
-import {
-  type Client,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowHandleWithStartDetails,
-  type WorkflowStartOptions,
-} from '@temporalio/client';
+import type { Client, WorkflowHandleWithStartDetails, WorkflowStartOptions } from '@temporalio/client';
 import {
   type InternalWorkflowStartOptions,
   InternalWorkflowStartOptionsSymbol,
 } from '@temporalio/client/lib/internal.js';
-import { TypedSearchAttributes } from '@temporalio/common';
 import type { deliver } from '../../../workflows/index.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type {
@@ -21,17 +15,7 @@ import type {
 import { type LiveGroup, waitFromStart } from '../../domain/delivery/delivery-group.js';
 import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
 import type { HeldBack } from '../../domain/endpoint/endpoint-condition.js';
-import {
-  ACCOUNT_ATTRIBUTE,
-  acceptedAttribute,
-  deliveryAttributes,
-  ENDPOINT_ATTRIBUTE,
-  EVENT_ATTRIBUTE,
-  EVENT_HEAD_ATTRIBUTE,
-  groupStatus,
-  KIND_ATTRIBUTE,
-  STATUS_ATTRIBUTE,
-} from '../../domain/ledger/search-attributes.js';
+import { deliveryAttributes, groupStatus, ledgerAttributes } from '../../domain/ledger/search-attributes.js';
 import { deliverySummary, groupSummary } from '../../domain/ledger/summaries.js';
 import {
   DELIVERY_TYPE,
@@ -40,13 +24,13 @@ import {
   isGroup,
 } from '../../domain/ledger/workflow-ids.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
+import { startedNow } from '../errors.js';
 import { ACT_MEMO, REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
 import { type GroupMemo, indexMembers } from '../read/group/group-memo.js';
 import type { RecentGroups } from '../read/group/recent-groups.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 import type { PendingDelivery } from './admission.js';
 import { deliveriesIn } from './once/candidate-groups.js';
-import type { GroupStarts } from './once/numbered-groups.js';
 
 /** Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports. */
 export interface EarlyAttempts {
@@ -77,7 +61,7 @@ type StartPolicies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workf
   Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol>;
 
 /** The calls that start executions of deliveries. A delivery or group that has been started already is not started again. */
-export class StartCalls implements GroupStarts {
+export class StartCalls {
   private readonly options: StartCallOptions;
 
   constructor(options: StartCallOptions) {
@@ -85,79 +69,55 @@ export class StartCalls implements GroupStarts {
   }
 
   async startAlone(deliveries: readonly PendingDelivery[]): Promise<void> {
-    await Promise.all(deliveries.map((delivery) => unlessStarted(this.startDelivery(delivery))));
+    await Promise.all(deliveries.map((delivery) => startedNow(this.startDelivery(delivery))));
   }
 
   /** @param id names what is in the group, so that it is not started twice */
   async startGroup(pending: readonly PendingDelivery[], id: string): Promise<void> {
-    await unlessStarted(this.startOneGroup(pending, id, 'USE_EXISTING'));
+    await startedNow(this.startOneGroup(pending, id, 'USE_EXISTING'));
   }
 
+  /** Starts a group under an id; `false` if something else has been started under it, and nothing was. */
   async startIfFree(pending: readonly PendingDelivery[], id: string): Promise<boolean> {
-    try {
-      await this.startOneGroup(pending, id, 'FAIL');
-      return true;
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Temporal answers a call that it is given twice as it did before; if it did not, the group would be this one.
-      const execution = await describeExecution(this.options.client, groupWorkflowId(id));
-      const there = new Set(execution && deliveriesIn(execution));
-      return pending.every(({ event, target }) => there.has(deliveryId({ ...event, ...target })));
-    }
+    if (await startedNow(this.startOneGroup(pending, id, 'FAIL'))) return true;
+    // Temporal answers a call that it is given twice as it did before; if it did not, the group would be this one.
+    const execution = await describeExecution(this.options.client, groupWorkflowId(id));
+    const there = new Set(execution && deliveriesIn(execution));
+    return pending.every(({ event, target }) => there.has(deliveryId({ ...event, ...target })));
   }
 
   /**
-   * Starts a new run of a closed delivery.
+   * Starts a new run of a closed delivery, or, through a replay, a delivery of an event that the endpoint never had. What a replay starts it
+   * starts once, however often it is called.
    *
-   * @param previous the run that is sent again, and who sends it again
+   * @param previous the run that is sent again; absent: the endpoint never had the event
    * @returns the new run's id
-   * @throws WorkflowExecutionAlreadyStartedError if the delivery is open
+   * @throws WorkflowExecutionAlreadyStartedError if the delivery is open; without a previous run, if there is such a delivery
    */
-  async resend(
+  async sendAgain(
     event: AcceptedEvent,
     target: NamedTarget,
-    { by, replay, act, traceparent, ...of }: ResendMemo & Sender,
+    { by, replay, act, traceparent }: Sender,
+    previous?: ResendMemo,
   ): Promise<string> {
-    const memo = {
-      [RESEND_MEMO]: of,
-      ...(act !== undefined && { [ACT_MEMO]: act }),
-      ...(replay !== undefined && { [REPLAY_MEMO]: replay }),
-    };
+    const runs = previous ? [previous.run_id] : [];
     const { firstExecutionRunId } = await this.startSole(
       // The trace of the first run is over.
       { event: { ...event, traceparent }, target, head: false, host: () => target.host },
-      { isolated: true, resent: intervention('resend', { by, replay }) },
+      { isolated: true, resent: intervention(previous ? 'resend' : 'replay', { by, replay }) },
       {
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdReusePolicy: previous ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
         ...(replay !== undefined &&
-          onceOnly(`${replay} ${of.run_id} ${event.event_id} ${target.endpoint_id}`)),
+          onceOnly([replay, ...runs, event.event_id, target.endpoint_id].join(' '))),
       },
-      memo,
+      {
+        ...(previous && { [RESEND_MEMO]: previous }),
+        ...(act !== undefined && { [ACT_MEMO]: act }),
+        ...(replay !== undefined && { [REPLAY_MEMO]: replay }),
+      },
     );
     return firstExecutionRunId;
-  }
-
-  /**
-   * Starts a delivery of an event that the endpoint never had. A repeat starts nothing.
-   *
-   * @throws WorkflowExecutionAlreadyStartedError if there is such a delivery
-   */
-  async sendMissed(
-    event: AcceptedEvent,
-    target: NamedTarget,
-    sender: Sender & { replay: string },
-  ): Promise<void> {
-    await this.startSole(
-      { event: { ...event, traceparent: undefined }, target, head: false, host: () => target.host },
-      { isolated: true, resent: intervention('replay', sender) },
-      {
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowIdConflictPolicy: 'FAIL',
-        ...onceOnly(`${sender.replay} ${event.event_id} ${target.endpoint_id}`),
-      },
-      { [REPLAY_MEMO]: sender.replay },
-    );
   }
 
   private async startDelivery(delivery: PendingDelivery): Promise<void> {
@@ -177,7 +137,7 @@ export class StartCalls implements GroupStarts {
     memo: Record<string, unknown> = {},
   ): Promise<WorkflowHandleWithStartDetails> {
     const { endpoint_id, schedule } = target;
-    const { event_id, event_kind, account_id } = event;
+    const { event_id, event_kind, account_id, sequence } = event;
     const member = { endpoint_id, ...(schedule && { schedule }), event: 0 };
     return this.start(
       { events: [event], deliveries: [member], ...this.options.settings, ...more },
@@ -188,7 +148,7 @@ export class StartCalls implements GroupStarts {
         requestEagerStart: this.options.earlyAttempts !== undefined,
         staticSummary: deliverySummary(event_kind, { endpoint_id, host: host?.() }),
         staticDetails: deliveryId({ event_id, endpoint_id }),
-        memo: { ...sequenceMemo(event), ...memo },
+        memo: { ...(sequence !== undefined && { sequence }), ...memo },
         typedSearchAttributes: deliveryAttributes(event, endpoint_id, { isHead: head }),
       },
     );
@@ -230,20 +190,8 @@ export class StartCalls implements GroupStarts {
     const placed = pending.every(({ placement }) => !placement.isolated);
     const held = isolated ? heldBack(pending) : {};
     const workflowId = groupWorkflowId(id);
-    const keys = pending.map(({ event: { account_id, event_id }, target: { endpoint_id } }) => ({
-      account_id,
-      event_id,
-      endpoint_id,
-    }));
-    const { attributes, memo } = indexMembers(
-      keys,
-      pending.map(({ event }) => event.keys ?? []),
-      new Map(
-        group.events.flatMap(({ event_id, sequence }) =>
-          sequence === undefined ? [] : [[event_id, sequence]],
-        ),
-      ),
-    );
+    const members = pending.map(({ event, target }) => ({ ...event, endpoint_id: target.endpoint_id }));
+    const { attributes, memo } = indexMembers(members);
     const kind = group.events[0]?.event_kind ?? '';
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
     const input: LiveGroup = { ...group, ...settings, ...held, ...(isolated && { isolated }) };
@@ -259,21 +207,18 @@ export class StartCalls implements GroupStarts {
         : { requestEagerStart: earlyAttempts !== undefined }),
       staticSummary: groupSummary(
         kind,
-        keys.map(({ endpoint_id }) => endpoint_id),
+        members.map(({ endpoint_id }) => endpoint_id),
         () => pending[0]?.host?.(),
       ),
       memo: { ...memo, heads, ...(waiting && { states }) } satisfies GroupMemo,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: ACCOUNT_ATTRIBUTE, value: attributes.accounts },
-        { key: ENDPOINT_ATTRIBUTE, value: attributes.endpoints },
-        { key: EVENT_ATTRIBUTE, value: attributes.events },
-        { key: KIND_ATTRIBUTE, value: kind },
-        { key: STATUS_ATTRIBUTE, value: groupStatus(statusesOf(states)) },
-        acceptedAttribute(group.events.map(({ event_id }) => event_id)),
-        ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
-      ]),
+      typedSearchAttributes: ledgerAttributes({
+        ...attributes,
+        kind,
+        status: groupStatus(statusesOf(states)),
+        isHead: heads.length > 0,
+      }),
     });
-    recentGroups.add(workflowId, keys);
+    recentGroups.add(workflowId, members);
   }
 }
 
@@ -283,11 +228,6 @@ function heldBack(pending: readonly PendingDelivery[]): Pick<LiveGroup, 'held'> 
   for (const { placement, target } of pending)
     if (placement.held) held[target.endpoint_id] ??= placement.held;
   return Object.keys(held).length > 0 ? { held } : {};
-}
-
-/** What the memo of an execution of one event says of its number. */
-export function sequenceMemo({ sequence }: AcceptedEvent): { sequence?: number } {
-  return sequence === undefined ? {} : { sequence };
 }
 
 /** Who sends a delivery again, and through which replay, if through one. */
@@ -312,15 +252,6 @@ function onceOnly(
   name: string,
 ): Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol> {
   return { [InternalWorkflowStartOptionsSymbol]: { requestId: name } };
-}
-
-/** If the workflow is running already, or has run, that is what was wanted. */
-export async function unlessStarted(start: Promise<unknown>): Promise<void> {
-  try {
-    await start;
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
 }
 
 /** Deliveries as a group's input: each event once, even if several deliveries are of it. */

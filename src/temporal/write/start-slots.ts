@@ -1,3 +1,5 @@
+import pLimit, { type LimitFunction } from 'p-limit';
+
 /** A start that takes longer than this frees its slot, so that one slow call does not hold up everything else. Milliseconds. */
 const SLOW_START_MS = 250;
 /** At most this many slow starts run without a slot; a further one keeps its slot however long it takes. */
@@ -5,51 +7,32 @@ const MAX_SLOW_STARTS = 8;
 
 /** Limits the start calls to Temporal that are in flight at once. If no slot is free, callers wait in the order of arrival. */
 export class StartSlots {
-  private free: number;
+  private readonly limit: LimitFunction;
   private slow = 0;
-  private readonly waiting: (() => void)[] = [];
 
   constructor(count: number) {
-    this.free = count;
+    this.limit = pLimit(count);
   }
 
   /** Makes a start in a slot, as soon as there is one. */
-  async run<T>(start: () => Promise<T>): Promise<T> {
-    await this.take();
-    const giveBack = once(() => this.giveBack());
-    let isSlow = false;
-    const giveWay = setTimeout(() => {
-      if (this.slow >= MAX_SLOW_STARTS) return;
-      isSlow = true;
-      this.slow += 1;
-      giveBack();
-    }, SLOW_START_MS);
-    try {
-      return await start();
-    } finally {
-      clearTimeout(giveWay);
-      if (isSlow) this.slow -= 1;
-      giveBack();
-    }
+  run<T>(start: () => Promise<T>): Promise<T> {
+    return this.limit(async () => {
+      let isSlow = false;
+      const giveWay = setTimeout(() => {
+        isSlow = this.slow < MAX_SLOW_STARTS;
+        if (isSlow) this.countSlow(1);
+      }, SLOW_START_MS);
+      try {
+        return await start();
+      } finally {
+        clearTimeout(giveWay);
+        if (isSlow) this.countSlow(-1);
+      }
+    });
   }
 
-  private async take(): Promise<void> {
-    if (this.free > 0) this.free -= 1;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+  private countSlow(more: number): void {
+    this.slow += more;
+    this.limit.concurrency += more;
   }
-
-  private giveBack(): void {
-    const next = this.waiting.shift();
-    if (next) next();
-    else this.free += 1;
-  }
-}
-
-function once(act: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    act();
-  };
 }

@@ -1,11 +1,9 @@
-import { createKnowledge, createStarter } from '../../../src/bin/service/ledger.js';
+import { createKnowledge, createLedger, createStarter } from '../../../src/bin/service/ledger.js';
 import { connectServers } from '../../../src/bin/service/servers.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { resourceName } from '../../../src/domain/change/change.js';
 import { toTarget } from '../../../src/domain/delivery/recipients.js';
-import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
-import { DeliveryControl } from '../../../src/temporal/write/delivery-control.js';
 
 /**
  * A process that acts upon deliveries as the API does, and is killed before any of it is told how it ended: `done` after the act, `begun` before it.
@@ -15,10 +13,9 @@ import { DeliveryControl } from '../../../src/temporal/write/delivery-control.js
 const [accountId = '', keyId = '', ...acts] = process.argv.slice(2);
 const settings = loadSettings(process.env);
 const servers = await connectServers(settings);
-const { database, temporal, sealer } = servers;
+const { database } = servers;
 const starter = createStarter(settings, servers, createKnowledge(settings, servers), undefined);
-const deliveries = new DeliveryReader(temporal.client, starter.recentGroups, sealer, database.archive);
-const control = new DeliveryControl(temporal.client, starter, deliveries);
+const { control } = createLedger(settings, servers, starter);
 const by = keyId;
 
 for (const one of acts) {

@@ -129,7 +129,8 @@ describe('hookline archive verify', () => {
     await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     const { archive } = system.database;
     const { temporal, sealer, settings } = system;
-    const finder = new ClosedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE, sealer, archive);
+    const taskQueue = settings.HOOKLINE_TASK_QUEUE;
+    const finder = new ClosedExecutionFinder({ client: temporal.client, taskQueue, sealer, archive });
     const differences = async (upTo: Date) => {
       const counts = { compared: 0, inOpenGroups: 0, open: 0, later: 0, removed: 0 };
       const period = { start: new Date(Date.now() - 3_600_000), end: upTo, upTo };
@@ -171,7 +172,8 @@ describe('hookline archive verify', () => {
         leavesAt: (numbers) => database.log.leavesAt(numbers),
       });
       const { HOOKLINE_TASK_QUEUE: queue } = settings;
-      const finder = new ClosedExecutionFinder(temporal.client, queue, sealer, database.archive);
+      const sources = { client: temporal.client, taskQueue: queue, sealer, archive: database.archive };
+      const finder = new ClosedExecutionFinder(sources);
       const run = async () => {
         const { executions } = await finder.closedFrom(new Date(Date.now() - 60_000), new Date(), 60_000);
         const own = executions.filter(({ runs }) => runs.some((one) => one.id === id));

@@ -192,7 +192,7 @@ describe('lists by several filters', () => {
     const sealed = (list: string, parts: unknown[], { accountId } = client) =>
       sealCursor(secret, cursorPlace(list.split('?')[0] ?? '', accountId), encode(parts));
     // Where the ledger's list goes on, that it is not over, and where the archive's does.
-    const inLedger = (parts: unknown[]) => [encode(parts), false, null];
+    const inLedger = (parts: unknown[]) => [encode(parts), false, null, null];
     const { workflow_id, run_id } = all.find((one) => one.workflow_id === group) ?? assert.fail();
     for (const list of ['deliveries', 'events', 'deliveries?open=true', 'events?open=true']) {
       const path: string = `/v18.0/${list}${list.includes('?') ? '&' : '?'}limit=100`;
@@ -222,7 +222,13 @@ describe('lists by several filters', () => {
         const answer = await client.request('GET', `${path}&after=${sealed(list, inLedger(parts))}`);
         assert.equal(answer.status, 400, JSON.stringify(parts));
       }
-      for (const parts of [[], [null, 'x', null], [null, true, '2026'], [null, true, "' $gt"]]) {
+      for (const parts of [
+        [],
+        [null, 'x', null, null],
+        [null, true, '2026', null],
+        [null, true, "' $gt", null],
+        [null, true, null, '2026'],
+      ]) {
         const answer = await client.request('GET', `${path}&after=${sealed(list, parts)}`);
         assert.equal(answer.status, 400, JSON.stringify(parts));
       }

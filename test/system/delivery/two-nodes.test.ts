@@ -43,9 +43,14 @@ describe('an event that another node has accepted a moment ago', () => {
     client = await system.account();
     endpointIds = [(await client.register(receiver.url)).id];
     // What this node knows: none of the groups that the system has started.
-    const slow = withSlowVisibility(system.temporal.client);
-    deliveries = new DeliveryReader(slow, new RecentGroups(), system.sealer);
-    events = new EventReader(slow, new RecentGroups(), system.sealer);
+    const sources = {
+      client: withSlowVisibility(system.temporal.client),
+      recentGroups: new RecentGroups(),
+      sealer: system.sealer,
+      archive: system.database.archive,
+    };
+    deliveries = new DeliveryReader(sources);
+    events = new EventReader(sources);
   });
   after(() => receiver.close());
 

@@ -39,7 +39,12 @@ describe(`a fan-out to ${ENDPOINTS} endpoints`, () => {
     await receiver.waitFor((all) => all.length > ANSWERED_BEFORE_THE_CRASH);
     await doomed.kill();
 
-    const reader = new DeliveryReader(system.temporal.client, new RecentGroups(), system.sealer);
+    const reader = new DeliveryReader({
+      client: system.temporal.client,
+      recentGroups: new RecentGroups(),
+      sealer: system.sealer,
+      archive: system.database.archive,
+    });
     const done = await reader.list(accountId, { statuses: ['delivered'] }, 100);
     const endpoints = (await system.database.endpoints.all(accountId)).map(({ id, target_url }) => ({
       id,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { ENDPOINT_ATTRIBUTE } from '../../../src/domain/ledger/search-attributes.js';
-import { IncidentsOfPeriod } from '../../../src/temporal/read/archive/incidents-of-period.js';
+import { IncidentsOfPeriod } from '../../../src/temporal/read/timeline/timeline-incidents.js';
 
 const ENDPOINT = { account_id: 'acct_1', endpoint_id: 'ep_1' };
 

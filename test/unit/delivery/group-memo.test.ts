@@ -55,8 +55,11 @@ describe('the memo of a group', () => {
   it('says which of its events have a business key', () => {
     const [first, second, third] = someKeys(3);
     assert.ok(first && second && third);
-    const tokens = [['k:shared', 'k:a'], ['k:shared'], []];
-    const { attributes, memo } = indexMembers([first, second, third], tokens);
+    const { attributes, memo } = indexMembers([
+      { ...first, keys: ['k:shared', 'k:a'] },
+      { ...second, keys: ['k:shared'] },
+      third,
+    ]);
     for (const order of [(ids: string[]) => ids, (ids: string[]) => ids.toReversed()]) {
       const keyed = {
         workflowId: groupWorkflowId('group_1:2'),
@@ -77,8 +80,7 @@ describe('the memo of a group', () => {
   });
 
   it('stays below that size with a business key for each event, too', () => {
-    const tokens = keys.map((_, index) => [`k:${index}`]);
-    const { memo: keyed } = indexMembers(keys, tokens);
+    const { memo: keyed } = indexMembers(keys.map((key, index) => ({ ...key, keys: [`k:${index}`] })));
     assert.ok(JSON.stringify({ ...memo, ...keyed }).length < WARN_SIZE);
   });
 

@@ -7,8 +7,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import type { PayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
 import type { Database } from '../../../src/models/database.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
-import { MAX_KEYED_PAYLOAD_BYTES, RowExtras } from '../../../src/temporal/read/row/row-extras.js';
-import { READS_AT_ONCE } from '../../../src/temporal/read/row/started-facts.js';
+import { MAX_KEYED_PAYLOAD_BYTES, READS_AT_ONCE, RowExtras } from '../../../src/temporal/read/row-extras.js';
 
 const ACCOUNT = 'acct_1';
 
@@ -31,7 +30,7 @@ describe('what rows of a list show besides', () => {
         return { ...event, payload: '{}', payload_bytes: bytes, kept: { sealed: '{}', commitment: '' } };
       },
     } as unknown as ArchiveReads;
-    return new RowExtras({} as Client, sealer, archive);
+    return new RowExtras({ client: {} as Client, sealer, archive });
   };
   const complete = (extras: RowExtras, rows: DeliverySummary[]) =>
     extras.complete(rows, ['business_keys'], () => ACCOUNT);

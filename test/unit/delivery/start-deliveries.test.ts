@@ -25,7 +25,7 @@ describe('starting the deliveries of a fan-out', () => {
     const started: string[] = [];
     const heartbeats: number[] = [];
     const ledger = {
-      readFanOut: async () => BATCH,
+      readInput: async () => BATCH as never,
       async startSome(_event, targets, place) {
         if (place === failAt) throw new Error('Temporal cannot be reached');
         assert.equal(targets[0]?.endpoint_id, `ep_${place}`);

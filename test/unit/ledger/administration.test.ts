@@ -6,7 +6,8 @@ import { isTemporalCloud } from '../../../src/temporal/server/temporal-cloud.js'
 const CLOUD = 'hookline.a1b2c.tmprl.cloud:7233';
 const CLUSTER = 'temporal.example.com:7233';
 const lacking = {
-  namespace: 'hookline.a1b2c',
+  name: 'hookline.a1b2c',
+  address: CLOUD,
   isAbsent: false,
   attributes: SEARCH_ATTRIBUTES.slice(0, 2),
   retentionDays: 30,
@@ -25,7 +26,7 @@ describe('what somebody has to do in Temporal who may', () => {
   });
 
   it('is, for attributes in Temporal Cloud, a command of tcld and a resource of Terraform', () => {
-    deepEqual(administrationLines(lacking, CLOUD), [
+    deepEqual(administrationLines(lacking), [
       'tcld namespace search-attributes add --namespace hookline.a1b2c \\',
       '  --search-attribute HooklineAccount=KeywordList \\',
       '  --search-attribute HooklineEndpoint=KeywordList',
@@ -45,7 +46,7 @@ describe('what somebody has to do in Temporal who may', () => {
   });
 
   it('is, for a namespace of Temporal Cloud, made without the account in its name', () => {
-    const lines = administrationLines({ ...lacking, isAbsent: true }, CLOUD);
+    const lines = administrationLines({ ...lacking, isAbsent: true });
     equal(
       lines[0],
       'tcld namespace create --namespace hookline --region aws-us-east-1 --auth-method api_key --retention-days 30 \\',
@@ -54,7 +55,8 @@ describe('what somebody has to do in Temporal who may', () => {
   });
 
   it('is, for a cluster, commands of its own command line', () => {
-    deepEqual(administrationLines({ ...lacking, namespace: 'hookline', isAbsent: true }, CLUSTER), [
+    const needed = { ...lacking, name: 'hookline', address: CLUSTER, isAbsent: true };
+    deepEqual(administrationLines(needed), [
       'temporal operator namespace create --namespace hookline --retention 30d',
       'temporal operator search-attribute create --namespace hookline \\',
       '  --name HooklineAccount --type KeywordList \\',
@@ -64,11 +66,11 @@ describe('what somebody has to do in Temporal who may', () => {
 
   it('sets a retention', () => {
     equal(
-      retentionLine(lacking, CLOUD),
+      retentionLine(lacking),
       'tcld namespace retention set --namespace hookline.a1b2c --retention-days 30',
     );
     equal(
-      retentionLine(lacking, CLUSTER),
+      retentionLine({ ...lacking, address: CLUSTER }),
       'temporal operator namespace update --namespace hookline.a1b2c --retention 30d',
     );
   });

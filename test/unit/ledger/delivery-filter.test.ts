@@ -32,8 +32,7 @@ const members = DELIVERY_STATUSES.flatMap((status) =>
   ),
 );
 const { attributes, memo } = indexMembers(
-  members,
-  members.map(({ event_id }) => (event_id === KEYED ? [TOKEN] : [])),
+  members.map((member) => ({ ...member, keys: member.event_id === KEYED ? [TOKEN] : [] })),
 );
 const group = {
   type: 'deliver',

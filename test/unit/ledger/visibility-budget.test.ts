@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { VisibilityBusyError } from '../../../src/temporal/errors.js';
-import { isTemporalUnavailable } from '../../../src/temporal/server/unavailable.js';
+import { isTemporalUnavailable, VisibilityBusyError } from '../../../src/temporal/errors.js';
 import { VisibilityBudget } from '../../../src/temporal/server/visibility/visibility-budget.js';
 
 const WAITS = { firstMs: 3_000, requestMs: 6_000, machineMs: 20_000 };

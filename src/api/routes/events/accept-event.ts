@@ -9,7 +9,7 @@ import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { TakenNumber } from '../../../domain/sequence/number-source.js';
 import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
 import { LedgerBusyError } from '../../../temporal/errors.js';
-import type { EndpointHints } from '../../../temporal/write/delivery-starter.js';
+import type { EventHints } from '../../../temporal/write/delivery-starter.js';
 import type { ApiDependencies } from '../../http/context.js';
 import type { Owner } from '../../payloads/fair-queue.js';
 import { findKind } from '../event-kinds/find-kind.js';
@@ -67,7 +67,8 @@ export async function acceptEvent(
     accepted_at: new Date(now).toISOString(),
     sequence: taken.number,
   };
-  const hints: EndpointHints = {
+  const hints: EventHints = {
+    subject,
     failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
     hostOf: (endpointId) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
   };
@@ -85,7 +86,7 @@ export async function acceptEvent(
   if (idempotencyKey === undefined) {
     onNamed(fresh.event_id);
     return settling(taken, fresh.event_id, false, async () => {
-      await starter.accept(eventOf(fresh), fresh.targets, hints, subject);
+      await starter.accept(eventOf(fresh), fresh.targets, hints);
       return fresh;
     });
   }
@@ -99,11 +100,10 @@ export async function acceptEvent(
     const body_hash = await sealer.hash({ accountId, subject }, 'idempotency', Buffer.concat(said));
     const groups = starter.nextGroups();
     const claim: IdempotencyRecord = { ...fresh, body_hash, ...(groups && { groups }) };
+    const withGroups = (record: IdempotencyRecord) => ({ ...hints, groups: record.groups ?? undefined });
     return withIdempotency(database.idempotency, [accountId, idempotencyKey], claim, {
-      first: (record) =>
-        starter.accept(eventOf(record), record.targets, hints, subject, record.groups ?? undefined),
-      again: (record) =>
-        starter.acceptAgain(eventOf(record), record.targets, hints, subject, record.groups ?? undefined),
+      first: (record) => starter.accept(eventOf(record), record.targets, withGroups(record)),
+      again: (record) => starter.acceptAgain(eventOf(record), record.targets, withGroups(record)),
     });
   });
 }

@@ -90,7 +90,7 @@ const previewSchema = z
 
 /** Replays: acts on many deliveries at once. */
 export function replayOperations(dependencies: ApiDependencies): Operation[] {
-  const { database, replays, replayReader, replayFinder } = dependencies;
+  const { database, replays, replayReader, replaySources } = dependencies;
 
   const find = (accountId: string, id: string) => found('replay', id, () => replayReader.get(accountId, id));
 
@@ -113,7 +113,7 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
       async handle({ body }, ctx) {
         const { plan, definition } = await prepare(dependencies, ctx, body);
         if (body.dry_run) {
-          return { dry_run: true, ...(await previewReplay(replayFinder, plan)) };
+          return { dry_run: true, ...(await previewReplay(replaySources, plan)) };
         }
         const { account_id, replay_id: id } = plan;
         const created = {

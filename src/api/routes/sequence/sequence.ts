@@ -50,7 +50,11 @@ export function sequenceOperations({ database, events }: ApiDependencies): Opera
       async handle({ account_id, query: { from, to } }) {
         if (from && to && to <= from)
           throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);
-        const sources = { client: events.client, archive: database.archive, sequences: database.sequences };
+        const sources = {
+          client: events.sources.client,
+          archive: database.archive,
+          sequences: database.sequences,
+        };
         const found = await completenessOf(sources, account_id, { from, to }, MOST.numbers).catch(
           (error: unknown) => {
             if (!(error instanceof TooManyNumbersError)) throw error;

@@ -4,6 +4,7 @@ import type { Origin } from '../../../domain/change/change.js';
 import { MAX_REPLAY_RATE, type ReplayItem, type ReplayPlan } from '../../../domain/replay/replay.js';
 import type { Database } from '../../../models/database.js';
 import { DeliveryStateConflictError, ReplayStateConflictError } from '../../../temporal/errors.js';
+import { findForReplay } from '../../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../../temporal/read/replay/replay-page.js';
 import type { Ledger } from '../ledger.js';
 
@@ -18,7 +19,7 @@ const MAX_REPLAYS = 100;
 /** What the deletion of an account does. */
 export function createAccountRemoval(
   database: Database,
-  { control, replays, replayReader, replayFinder, accountDeletions }: Ledger,
+  { control, replays, replayReader, replaySources, accountDeletions }: Ledger,
 ): AccountRemoval {
   const cancel = async ({ account_id, origin }: DeletionRequest, item: ReplayItem): Promise<boolean> => {
     try {
@@ -56,7 +57,8 @@ export function createAccountRemoval(
       const { account_id } = request;
       const account = await database.accounts.get(account_id);
       const plan = openDeliveries(request, account?.created_at ?? new Date(0).toISOString());
-      const page = await replayFinder.page(plan, cursor as ReplayCursor | undefined, { size: PAGE_SIZE });
+      const options = { size: PAGE_SIZE };
+      const page = await findForReplay(replaySources, plan, cursor as ReplayCursor | undefined, options);
       const limit = pLimit(CANCELS_AT_ONCE);
       const ended = await Promise.all(page.found.map(({ item }) => limit(() => cancel(request, item))));
       return {

@@ -1,7 +1,7 @@
 import { toRanges } from '../../../domain/sequence/ranges.js';
 import { SEQUENCE } from '../../../domain/sequence/sequence.js';
 import { CLOCKS_DIFFER_MS } from '../../../temporal/read/delivery-view.js';
-import { ledgerNumbers } from '../../../temporal/read/sequence/ledger-numbers.js';
+import { ledgerNumbers } from '../../../temporal/read/sequence/completeness.js';
 import type { Servers } from '../servers.js';
 
 /**

@@ -1,22 +1,19 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
-import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
+import { madeOnce } from '../../../domain/basics/bounded-memory.js';
+import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { Change, ChangeAction, ChangeOutcome } from '../../../domain/change/change.js';
 import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { unlessGone } from '../../errors.js';
 import type { DeliveryReader } from '../delivery-reader.js';
 import { ACT_MEMO, previousRun, REPLAY_MEMO } from '../earlier-runs.js';
+import type { HistoryEvent, Run } from '../history.js';
 import { describeExecution, type Execution } from '../visibility/visibility.js';
-import { actUpdateId } from './act-update-id.js';
 
 /** Temporal keeps closed executions for a day at least: what an act has done is found for so long. An hour is for clocks. Milliseconds. */
 const FOUND_FOR_MS = 23 * 3_600_000;
 /** Runs of one delivery, or of one replay, that are looked at. */
 const MAX_RUNS = 20;
-
-/** Replays of which it is remembered for a moment whether they run: hundreds of acts are of one. */
-const MAX_REPLAYS = 1_000;
-/** That moment, milliseconds. */
-const KNOWN_FOR_MS = 1_000;
 
 /** Acts that start an execution; the others are updates of one. */
 const STARTS = new Set<ChangeAction>(['resent', 'replayed']);
@@ -28,7 +25,8 @@ const STARTS = new Set<ChangeAction>(['resent', 'replayed']);
 export class ActOutcomes {
   private readonly client: Client;
   private readonly deliveries: Pick<DeliveryReader, 'locate'>;
-  private readonly running = new LRUCache<string, Promise<boolean>>({ max: MAX_REPLAYS, ttl: KNOWN_FOR_MS });
+  /** Replays of which it is remembered for a moment whether they run: hundreds of acts are of one. */
+  private readonly running = new LRUCache<string, Promise<boolean>>({ max: 1_000, ttl: 1_000 });
 
   constructor(client: Client, deliveries: Pick<DeliveryReader, 'locate'>) {
     this.client = client;
@@ -80,10 +78,7 @@ export class ActOutcomes {
   }
 
   /** The executions that stand or stood for a delivery, as far as Temporal has them, newest first. */
-  private async *runsOf(
-    accountId: string,
-    key: NonNullable<ReturnType<typeof parseDeliveryId>>,
-  ): AsyncIterable<Execution> {
+  private async *runsOf(accountId: string, key: DeliveryKey): AsyncIterable<Execution> {
     let run = (await this.deliveries.locate(accountId, key))?.execution;
     for (let runs = 0; run && runs < MAX_RUNS; runs += 1) {
       yield run;
@@ -94,19 +89,14 @@ export class ActOutcomes {
 
   private isRunning(accountId: string, replayId: string): Promise<boolean> {
     const id = replayWorkflowId(accountId, replayId);
-    const known = this.running.get(id);
-    if (known) return known;
-    const asked = describeExecution(this.client, id).then((replay) => replay?.status.name === 'RUNNING');
-    this.running.set(id, asked);
-    asked.catch(() => this.running.delete(id));
-    return asked;
+    return madeOnce(this.running, id, async () => {
+      const replay = await describeExecution(this.client, id);
+      return replay?.status.name === 'RUNNING';
+    });
   }
 
   /** How an update of an execution ended, in a run or in those that it continues. @param name its id */
-  private async ofUpdate(
-    { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
-    name: string,
-  ): Promise<ChangeOutcome | undefined> {
+  private async ofUpdate({ workflowId, runId }: Run, name: string): Promise<ChangeOutcome | undefined> {
     for (let next: string | undefined = runId, runs = 0; next && runs < MAX_RUNS; runs += 1) {
       const { outcome, continues }: Told = await this.toldOf({ workflowId, runId: next }, name);
       if (outcome) return outcome;
@@ -116,17 +106,9 @@ export class ActOutcomes {
   }
 
   /** What the history of a run says of an update. @param name its id */
-  private async toldOf(
-    { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
-    name: string,
-  ): Promise<Told> {
-    try {
-      const { events } = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
-      return toldIn(events ?? [], name);
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return {};
-      throw error;
-    }
+  private async toldOf({ workflowId, runId }: Run, name: string): Promise<Told> {
+    const history = await unlessGone(this.client.workflow.getHandle(workflowId, runId).fetchHistory());
+    return toldIn(history?.events ?? [], name);
   }
 }
 
@@ -137,12 +119,8 @@ interface Told {
   continues?: string;
 }
 
-type HistoryEvents = NonNullable<
-  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
->;
-
 /** One that was refused before it was accepted stands in no history. One that was accepted can have failed. */
-export function toldIn(events: HistoryEvents, name: string): Told {
+function toldIn(events: readonly HistoryEvent[], name: string): Told {
   let outcome: ChangeOutcome | undefined;
   for (const event of events) {
     if (event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.updateId === name)
@@ -152,4 +130,13 @@ export function toldIn(events: HistoryEvents, name: string): Told {
   }
   const continues = events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
   return { ...(outcome && { outcome }), ...(continues && { continues }) };
+}
+
+/**
+ * The id of the update that does an act to a delivery: done once, and found again under it.
+ *
+ * @param name of the act: the id of its change, or of the replay that does it to many deliveries, also of one group
+ */
+export function actUpdateId(name: string, deliveryId: string): string {
+  return `${name} ${deliveryId}`;
 }

@@ -1,27 +1,17 @@
 import type { Client } from '@temporalio/client';
 import type { ArchiveReads, ListedDelivery } from '../../../domain/archive/archived.js';
-import {
-  ACCOUNT_ATTRIBUTE,
-  EVENT_ATTRIBUTE,
-  EVENT_HEAD_ATTRIBUTE,
-} from '../../../domain/ledger/search-attributes.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
 import { askedAttempts } from '../attempt-view.js';
-import { DeliveryList, type LastAttempts, type ListedRow, type ReadEarlier } from '../delivery-list.js';
-import {
-  type DeliverySummary,
-  deliveriesOf,
-  headsOf,
-  isCurrent,
-  isOpenOrClosedSince,
-  sinceClauses,
-} from '../delivery-view.js';
-import type { EventSummary } from '../event/event-view.js';
-import type { ExpandedPage } from '../visibility/expanded-list.js';
-import { type Clause, equals, isOneOf, isTrue, toQuery } from '../visibility/query.js';
+import { DeliveryList, type ReadEarlier } from '../delivery-list.js';
+import { type DeliverySummary, deliveriesOf, headsOf } from '../delivery-view.js';
+import type { EventSummary } from '../event-view.js';
+import type { LedgerSources } from '../locate.js';
+import type { LastAttempts } from '../row-extras.js';
+import { isOpenOrClosedSince, type Sought, where } from '../visibility/clauses.js';
+import { everyExecution } from '../visibility/visibility.js';
 import { lastAttemptIn, runsIn, summaryIn } from './archived-views.js';
-import type { ArchivePart, BothLists, PlacedRow } from './merged-list.js';
+import { type ArchivePart, type BothLists, firstOfEach, type PlacedRow } from './merged-list.js';
 
 /** Events in one query. */
 const EVENTS_AT_ONCE = 100;
@@ -29,9 +19,7 @@ const EVENTS_AT_ONCE = 100;
 const COMPARED_AT_ONCE = 1_000;
 
 /** What lists read from. */
-export interface ListSources {
-  client: Client;
-  archive: ArchiveReads;
+export interface ListSources extends Pick<LedgerSources, 'client' | 'archive'> {
   accountId: string;
   /** Tells the latest attempt of each row; absent: none is told. */
   lastAttempts?: LastAttempts | undefined;
@@ -50,17 +38,10 @@ export function deliveryLists(
   const { client, archive, accountId, lastAttempts } = sources;
   return {
     completeUntil: () => archive.completeUntil(),
-    ledger: async (limit, after, since) =>
-      place(
-        await new DeliveryList(client, accountId, { ...filter, since }, earlier, lastAttempts).deliveries(
-          limit,
-          after,
-        ),
-        (summary) => ({
-          id: summary.id,
-          value: summary,
-        }),
-      ),
+    ledger: (limit, after, since) => {
+      const list = new DeliveryList(client, accountId, { ...filter, since }, earlier, lastAttempts);
+      return list.deliveries(limit, after);
+    },
     archive: async (range, limit) => {
       const found = await archive.deliveries(accountId, filter, range, limit);
       const rows = found.map((one) => ({
@@ -108,21 +89,15 @@ export function eventLists(
     ledger,
     archive: async (range, limit) => {
       const found = await archive.events(accountId, filter, range, limit);
-      const rows = found.map(({ id, event_kind: kind, accepted_at, position, sequence }) => ({
-        id,
-        value: {
-          ...{ id, kind, created_at: accepted_at.toISOString() },
-          ...(sequence !== undefined && { sequence }),
-        },
-        position,
-      }));
+      const rows = found.map(({ id, accepted_at, ...event }) =>
+        toEventRow({ event_id: id, created_at: accepted_at.toISOString(), ...event }),
+      );
       return partOf(found, limit, rows);
     },
     held: async (rows, since) => {
       const held = new Set<string>();
       const ids = rows.map(({ id }) => id);
-      const heads = [isTrue(EVENT_HEAD_ATTRIBUTE.name)];
-      for await (const execution of executionsOf(client, accountId, ids, heads, since))
+      for await (const execution of executionsOf(client, accountId, ids, { isHead: true }, since))
         for (const id of headsOf(execution, accountId)) held.add(id);
       return held;
     },
@@ -134,13 +109,16 @@ export function eventsOfDeliveryLists(sources: ListSources, filter: DeliveryFilt
   const { client, archive, accountId } = sources;
   const list = () => new DeliveryList(client, accountId, filter);
   return {
-    ledger: async (limit, after) => place(await list().events(limit, after), toEventRow),
+    ledger: async (limit, after) => {
+      const { data, ...rest } = await list().events(limit, after);
+      return { ...rest, data: data.map(({ value, position }) => toEventRow({ ...value, position })) };
+    },
     archive: async (range, limit) => {
       const found = await archive.deliveries(accountId, filter, range, limit);
       const first = await firstOfEvents(sources, filter, found);
       const rows = found
         .filter(({ id }) => first.has(id))
-        .map((one) => ({ ...toEventRow(summaryIn(one)), position: one.position }));
+        .map((one) => toEventRow({ ...summaryIn(one), position: one.position }));
       return partOf(found, limit, rows);
     },
     held: (rows) => list().eventsOf(rows.map(({ id }) => id)),
@@ -161,12 +139,7 @@ async function firstOfEvents(
       ? await allDeliveries(archive, accountId, { ...filter, event_ids })
       : found;
   const held = await heldDeliveries(sources, all);
-  const first = new Map<string, string>();
-  for (const { id, event_id } of all) {
-    const known = first.get(event_id);
-    if (!held.has(id) && (known === undefined || id < known)) first.set(event_id, id);
-  }
-  return new Set(first.values());
+  return firstOfEach(all.filter(({ id }) => !held.has(id)));
 }
 
 async function allDeliveries(
@@ -190,43 +163,57 @@ async function heldDeliveries(
 ): Promise<Set<string>> {
   const held = new Set<string>();
   const ids = deliveries.map(({ event_id }) => event_id);
-  const ofDeliveries = [equals('WorkflowType', DELIVERY_TYPE)];
-  for await (const execution of executionsOf(client, accountId, ids, ofDeliveries, since))
+  for await (const execution of executionsOf(client, accountId, ids, { type: DELIVERY_TYPE }, since))
     for (const { summary } of deliveriesOf(execution, accountId)) held.add(summary.id);
   return held;
 }
 
+/** The ids of those of some events that an endpoint has got, in whichever run of their deliveries. */
+export async function deliveredEvents(
+  { client, archive, accountId }: ListSources,
+  endpointId: string,
+  eventIds: readonly string[],
+): Promise<Set<string>> {
+  if (eventIds.length === 0) return new Set();
+  const wanted = new Set(eventIds);
+  const delivered = new Set<string>();
+  const sought = { type: DELIVERY_TYPE, endpoint: endpointId };
+  for await (const execution of executionsOf(client, accountId, eventIds, sought))
+    for (const { summary } of deliveriesOf(execution, accountId))
+      if (
+        summary.endpoint_id === endpointId &&
+        summary.status === 'delivered' &&
+        wanted.has(summary.event_id)
+      )
+        delivered.add(summary.event_id);
+  const filter = { endpoint_id: endpointId, event_ids: eventIds, statuses: ['delivered'] } as const;
+  for (const { event_id } of await archive.deliveries(accountId, filter, {}, eventIds.length))
+    delivered.add(event_id);
+  return delivered;
+}
+
 /** The executions of some events of an account that Temporal still has. @param since only those that are open, or closed since then */
-export async function* executionsOf(
+async function* executionsOf(
   client: Client,
   accountId: string,
   eventIds: readonly string[],
-  clauses: Clause[],
+  sought: Sought,
   since?: Date,
 ) {
   const ids = [...new Set(eventIds)];
   for (let first = 0; first < ids.length; first += EVENTS_AT_ONCE) {
-    const query = toQuery([
-      ...clauses,
-      ...sinceClauses(since),
-      isCurrent,
-      equals(ACCOUNT_ATTRIBUTE.name, accountId),
-      isOneOf(EVENT_ATTRIBUTE.name, ids.slice(first, first + EVENTS_AT_ONCE)),
-    ]);
-    for await (const execution of client.workflow.list({ query, pageSize: 1_000 }))
+    const event = ids.slice(first, first + EVENTS_AT_ONCE);
+    const clauses = where({ ...sought, since, isCurrent: true, account: accountId, event });
+    for await (const execution of everyExecution(client, clauses))
       if (isOpenOrClosedSince(execution, since)) yield execution;
   }
 }
 
-function toEventRow({ event_id: id, event_kind: kind, created_at, sequence }: DeliverySummary) {
-  return { id, value: { id, kind, created_at, ...(sequence !== undefined && { sequence }) } };
-}
+type EventFacts = Pick<DeliverySummary, 'event_id' | 'event_kind' | 'created_at' | 'sequence'>;
 
-function place<T>(
-  { data, ...rest }: ExpandedPage<ListedRow>,
-  rowOf: (summary: DeliverySummary) => Omit<PlacedRow<T>, 'position'>,
-): ExpandedPage<PlacedRow<T>> {
-  return { ...rest, data: data.map(({ summary, position }) => ({ ...rowOf(summary), position })) };
+function toEventRow(event: EventFacts & { position?: string | undefined }): PlacedRow<EventSummary> {
+  const { event_id: id, event_kind: kind, created_at, sequence, position } = event;
+  return { id, value: { id, kind, created_at, ...(sequence !== undefined && { sequence }) }, position };
 }
 
 /** @param found everything that was looked at; @param limit how much was asked for */

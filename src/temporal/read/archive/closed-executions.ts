@@ -21,34 +21,34 @@ import {
   type DeliveryRow,
   type DeliverySummary,
   deliveriesOf,
+  EVERY_ACCOUNT,
   headsOf,
 } from '../delivery-view.js';
 import { previousRun } from '../earlier-runs.js';
-import { fanOutProgress, findFanOut } from '../event/fan-out-progress.js';
+import { fanOutProgress, findFanOut } from '../event-view.js';
 import { membersOf } from '../group/group-memo.js';
 import { readInput, startedIn } from '../history.js';
-import type { Opener } from '../privacy/opener.js';
+import type { LedgerSources } from '../locate.js';
 import { type Located, RowReader } from '../row-reader.js';
+import type { IncidentsOfPeriod } from '../timeline/timeline-incidents.js';
 import { TimelineReader } from '../timeline/timeline-reader.js';
 import type { Execution } from '../visibility/visibility.js';
 import { earlierRunsIn, timelineIn, withEarlier } from './archived-views.js';
-import type { IncidentsOfPeriod } from './incidents-of-period.js';
 import { withWholeHistories } from './whole-histories.js';
 
-/** A closed delivery in its execution, whose it is, and what is known of it before it is read. */
+/** A closed delivery in its execution, and what is known of it before it is read. */
 export interface ClosedRow {
-  accountId: string;
   row: DeliveryRow;
   run: RunKey;
 }
 
+type ClosedSources = Omit<LedgerSources, 'recentGroups'> & { incidents: IncidentsOfPeriod };
+
 /** The closed deliveries that an execution stands for. */
 export function closedRowsOf(execution: Execution): ClosedRow[] {
-  return accountsOf(execution).flatMap((accountId) =>
-    deliveriesOf(execution, accountId)
-      .filter(({ summary }) => isClosed(summary.status))
-      .map((row) => ({ accountId, row, run: runOf(execution, row.summary, row.index) })),
-  );
+  return deliveriesOf(execution, EVERY_ACCOUNT)
+    .filter(({ summary }) => isClosed(summary.status))
+    .map((row) => ({ row, run: runOf(execution, row.summary, row.index) }));
 }
 
 /** The events that a closed execution stands for in lists, with their positions; none of an open one. */
@@ -66,16 +66,13 @@ export function closedHeadsOf(execution: Execution): [eventId: string, position:
 /**
  * What closed deliveries of an execution leave to the archive: each as readers of the ledger show it, and their events.
  *
- * @param opener opens what the execution holds sealed; what is kept of that is sealed again with the same key
+ * @param sources `sealer` opens what the execution holds sealed; what is kept of that is sealed again with the same key
  * @param rows those that are wanted, of {@link closedRowsOf}
- * @param archive has runs that Temporal has removed
  */
 export async function readClosed(
-  client: Client,
-  opener: Opener,
+  { client, sealer, archive, incidents }: ClosedSources,
   execution: Execution,
   rows: readonly ClosedRow[],
-  { incidents, archive }: { incidents: IncidentsOfPeriod; archive: ArchiveReads },
 ): Promise<ExecutionToArchive> {
   const whole = withWholeHistories(client);
   const input = await readInput(whole, execution);
@@ -84,17 +81,17 @@ export async function readClosed(
   const positions = new Map(closedHeadsOf(execution));
   const events = new Map<string, EventToArchive>();
   const deliveries: DeliveryToArchive[] = [];
-  for (const { accountId, row } of rows) {
+  for (const { row } of rows) {
     const located = { execution, row };
     const started = startedIn(input, row.summary.event_id);
     if (!started) continue;
     // Of a delivery that was sent again, Temporal may have removed the runs before.
-    const before = previousRun(execution) && (await intactIn(archive, accountId, row.summary.id));
+    const before = previousRun(execution) && (await intactIn(archive, row.account_id, row.summary.id));
     const known = { rows: reader, started, ...(before && { earlier: earlierRunsIn(before) }) };
-    const delivery = await readDelivery(whole, opener, accountId, located, known);
-    const items = await timelines.tell(accountId, located, started.event, delivery.closed_at);
+    const delivery = await readDelivery(whole, sealer, located, known);
+    const items = await timelines.tell(located, started.event, delivery.closed_at);
     const timeline = before ? withEarlier(items, timelineIn(before)) : items;
-    deliveries.push(toArchive({ accountId, located, event: started.event, delivery, timeline }));
+    deliveries.push(toArchive(located, started.event, delivery, timeline));
     events.set(started.event.event_id, eventOf(started.event, execution, positions));
   }
   return { deliveries, events: [...events.values()] };
@@ -127,19 +124,12 @@ async function intactIn(archive: ArchiveReads, accountId: string, id: string) {
   }
 }
 
-function toArchive({
-  accountId,
-  located: { execution, row },
-  event: { keys = [] },
-  delivery,
-  timeline,
-}: {
-  accountId: string;
-  located: Located;
-  event: AcceptedEvent;
-  delivery: Delivery;
-  timeline: TimelineItem[];
-}): DeliveryToArchive {
+function toArchive(
+  { execution, row }: Located,
+  { keys = [] }: AcceptedEvent,
+  delivery: Delivery,
+  timeline: TimelineItem[],
+): DeliveryToArchive {
   const {
     attempts,
     interventions,
@@ -165,7 +155,7 @@ function toArchive({
   const newestFirst = firstThatFit([...timeline].reverse(), MAX_TIMELINE_BYTES);
   const last = attempts.at(-1);
   return {
-    account_id: accountId,
+    account_id: row.account_id,
     event_id: delivery.event_id,
     endpoint_id: delivery.endpoint_id,
     event_kind: delivery.event_kind,

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { POSITION, type Range } from '../../../domain/archive/archived.js';
-import { InvalidCursorError } from '../../errors.js';
+import { decodeCursor, encodeCursor } from '../visibility/cursor.js';
 import type { ExpandedPage } from '../visibility/expanded-list.js';
 import type { Page } from '../visibility/visibility.js';
 
@@ -9,6 +10,13 @@ export interface PlacedRow<T> {
   value: T;
   /** Where both lists have it; absent while it is open: such rows come first, and the archive has none. */
   position: string | undefined;
+}
+
+/** The ids of those deliveries that stand for their events in a list of events: of several of an event the one to the oldest endpoint. */
+export function firstOfEach(deliveries: readonly { id: string; event_id: string }[]): Set<string> {
+  const first = new Map<string, string>();
+  for (const { id, event_id } of deliveries) if (id < (first.get(event_id) ?? '~')) first.set(event_id, id);
+  return new Set(first.values());
 }
 
 /** A part of the archive's list. */
@@ -48,6 +56,13 @@ interface Cursor {
 
 /** The last time that a `Date` can be, milliseconds since the epoch. */
 const LAST_TIME = 8.64e15;
+
+const PARTS = z.tuple([
+  z.string().nullable(),
+  z.boolean(),
+  z.string().regex(POSITION).nullable(),
+  z.number().min(-LAST_TIME).max(LAST_TIME).nullable(),
+]);
 /** Rows of the archive that are looked at for one page: after them it ends, even with few rows. */
 const MAX_EXAMINED = 500;
 
@@ -64,7 +79,7 @@ export async function listBoth<T>(
   limit: number,
   after: string | undefined,
 ): Promise<Page<T>> {
-  const cursor = after === undefined ? { since: await lists.completeUntil?.() } : decodeCursor(after);
+  const cursor = after === undefined ? { since: await lists.completeUntil?.() } : fromText(after);
   const { since } = cursor;
   const ledger = await ledgerPage(lists, limit, cursor);
   // What closed later than the last execution that the ledger's page looked at belongs to this page.
@@ -79,17 +94,16 @@ export async function listBoth<T>(
   const data = merged.rows.map(({ value }) => value);
   if (takesAll && merged.fromArchive === archive.rows.length && archive.isDone) {
     if (ledger.after === undefined) return { data };
-    return { data, after: encodeCursor({ ledger: ledger.after, below: above ?? cursor.below, since }) };
+    return { data, after: toText({ ledger: ledger.after, below: above ?? cursor.below, since }) };
   }
   // All that stands higher than the last row has been listed; or, if rows ran out, all that was looked at.
   const below = merged.rows.length < limit ? archive.floor : (merged.rows.at(-1)?.position ?? cursor.below);
-  if (takesAll && ledger.after === undefined)
-    return { data, after: encodeCursor({ isOver: true, below, since }) };
+  if (takesAll && ledger.after === undefined) return { data, after: toText({ isOver: true, below, since }) };
   // The page ends within the ledger's: a shorter one tells where the next begins.
-  if (merged.fromLedger === 0) return { data, after: encodeCursor({ ...cursor, below }) };
+  if (merged.fromLedger === 0) return { data, after: toText({ ...cursor, below }) };
   const shorter = await ledgerPage(lists, merged.fromLedger, cursor);
   const isOver = shorter.after === undefined;
-  return { data, after: encodeCursor({ ledger: shorter.after, isOver, below, since }) };
+  return { data, after: toText({ ledger: shorter.after, isOver, below, since }) };
 }
 
 function ledgerPage<T>(
@@ -147,28 +161,14 @@ function merge<T>(
   return { rows, fromLedger, fromArchive };
 }
 
-function encodeCursor({ ledger, isOver, below, since }: Cursor): string {
-  const parts = [ledger ?? null, isOver === true, below ?? null, since?.getTime() ?? null];
-  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+function toText({ ledger, isOver = false, below, since }: Cursor): string {
+  return encodeCursor([ledger, isOver, below, since?.getTime()]);
 }
 
-function decodeCursor(text: string): Cursor {
-  try {
-    const [ledger, isOver, below, since = null] = JSON.parse(
-      Buffer.from(text, 'base64url').toString(),
-    ) as unknown[];
-    if (
-      (ledger === null || typeof ledger === 'string') &&
-      typeof isOver === 'boolean' &&
-      (below === null || (typeof below === 'string' && POSITION.test(below))) &&
-      (since === null || (typeof since === 'number' && Math.abs(since) <= LAST_TIME))
-    )
-      return {
-        ...{ ledger: ledger ?? undefined, isOver, below: below ?? undefined },
-        since: since === null ? undefined : new Date(since),
-      };
-  } catch {
-    // Not JSON: the same answer.
-  }
-  throw new InvalidCursorError();
+function fromText(text: string): Cursor {
+  const [ledger, isOver, below, since] = decodeCursor(text, PARTS);
+  return {
+    ...{ ledger: ledger ?? undefined, isOver, below: below ?? undefined },
+    since: since === null ? undefined : new Date(since),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
-import { eventsOf, type HistoryEvent } from '../history-events.js';
+import { madeOnce } from '../../../domain/basics/bounded-memory.js';
+import { eventsOf, type HistoryEvent } from '../history.js';
 
 type Request = temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest;
 type Response = temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
@@ -14,15 +15,10 @@ const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.Hi
 export function withWholeHistories(client: Client): Client {
   const histories = new Map<string, Promise<HistoryEvent[]>>();
   const { workflowService } = client;
-  const wholeHistory = (workflowId: string, runId: string): Promise<HistoryEvent[]> => {
-    const known = histories.get(runId) ?? collect(eventsOf(client, { workflowId, runId }));
-    histories.set(runId, known);
-    return known;
-  };
   const getWorkflowExecutionHistory = async (request: Request): Promise<Response> => {
     const { workflowId, runId } = request.execution ?? {};
     if (!workflowId || !runId) return workflowService.getWorkflowExecutionHistory(request);
-    const events = await wholeHistory(workflowId, runId);
+    const events = await madeOnce(histories, runId, () => collect(eventsOf(client, { workflowId, runId })));
     const isClose = request.historyEventFilterType === HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT;
     return { history: { events: isClose ? events.slice(-1) : events } };
   };

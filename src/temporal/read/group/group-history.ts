@@ -9,7 +9,7 @@ import {
   type Release,
   type ReleasedAttempts,
 } from '../../../domain/delivery/delivery-group.js';
-import { decodeFirst, eventsOf, type HistoryEvent, timeOf } from '../history-events.js';
+import { decodeFirst, eventsOf, type HistoryEvent, type Run, timeOf } from '../history.js';
 
 type Reports = (AttemptReport | null)[];
 type UpdateInput = temporal.api.update.v1.IInput | null | undefined;
@@ -32,11 +32,11 @@ interface News {
  */
 export async function readGroup(
   client: Client,
-  execution: { workflowId: string; runId: string },
+  run: Run,
   watch: Watch = () => {},
 ): Promise<GroupMachine | undefined> {
   let reading: Reading | undefined;
-  for await (const event of eventsOf(client, execution)) {
+  for await (const event of eventsOf(client, run)) {
     const started = event.workflowExecutionStartedEventAttributes;
     if (started) {
       const input = (await decodeFirst(client, started.input?.payloads)) as LiveGroup;

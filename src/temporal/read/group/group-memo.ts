@@ -1,4 +1,5 @@
 import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
+import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
 import type { MemberState } from '../../../domain/delivery/group-summary.js';
 import { isKeyToken } from '../../../domain/event/key-token.js';
 import {
@@ -37,6 +38,8 @@ export interface GroupMemo {
   states?: MemberState[];
 }
 
+type Listed = Pick<Execution, 'memo' | 'typedSearchAttributes' | 'workflowId'>;
+
 type MemberIndexes = [account: number, event: number, endpoint: number];
 
 /** A delivery of a group, and its account. */
@@ -44,38 +47,33 @@ export interface GroupMemberKey extends DeliveryKey {
   account_id: string;
 }
 
-/**
- * The values of a group's search attributes, and the memo's indexes into them.
- *
- * @param tokens of the business keys of each member's event
- * @param numbers of the events, by their ids
- */
-export function indexMembers(
-  members: readonly GroupMemberKey[],
-  tokens: readonly (readonly string[])[] = [],
-  numbers: ReadonlyMap<string, number> = new Map(),
-): {
+/** A delivery of a group, with the tokens of its event's business keys, and the event's number. */
+export type GroupMember = GroupMemberKey & Pick<AcceptedEvent, 'keys' | 'sequence'>;
+
+/** The values of a group's search attributes, and the memo's indexes into them. */
+export function indexMembers(members: readonly GroupMember[]): {
   attributes: { accounts: string[]; events: string[]; endpoints: string[] };
   memo: Pick<GroupMemo, 'keys' | 'sequences'> & Required<Pick<GroupMemo, 'members'>>;
 } {
   const accounts = sortedDistinct(members.map(({ account_id }) => account_id));
   const events = sortedDistinct(members.map(({ event_id }) => event_id));
   const endpoints = sortedDistinct(members.map(({ endpoint_id }) => endpoint_id));
-  const keys = sortedDistinct(tokens.flat());
-  const accountOf = new Map(members.map(({ event_id, account_id }) => [event_id, account_id]));
-  const tokensOf = new Map(members.map(({ event_id }, index) => [event_id, tokens[index] ?? []]));
+  const tokens = sortedDistinct(members.flatMap(({ keys = [] }) => keys));
+  const memberOf = new Map(members.map((member) => [member.event_id, member]));
   return {
-    attributes: { accounts: [...accounts, ...keys], events, endpoints },
+    attributes: { accounts: [...accounts, ...tokens], events, endpoints },
     memo: {
       members: members.map(({ account_id, event_id, endpoint_id }) => [
         accounts.indexOf(account_id),
         events.indexOf(event_id),
         endpoints.indexOf(endpoint_id),
       ]),
-      ...(numbers.size > 0 && { sequences: differencesOf(events, accountOf, numbers) }),
-      ...(keys.length > 0 && {
+      ...(members.some(({ sequence }) => sequence !== undefined) && {
+        sequences: differencesOf(events, memberOf),
+      }),
+      ...(tokens.length > 0 && {
         keys: events.map((event) => {
-          const indexes = (tokensOf.get(event) ?? []).map((token) => keys.indexOf(token));
+          const indexes = (memberOf.get(event)?.keys ?? []).map((token) => tokens.indexOf(token));
           const [only] = indexes;
           return indexes.length === 1 && only !== undefined ? only : indexes;
         }),
@@ -85,28 +83,21 @@ export function indexMembers(
 }
 
 /** Numbers of events of one account that follow each other mostly differ by one, which is short. */
-function differencesOf(
-  events: readonly string[],
-  accountOf: ReadonlyMap<string, string>,
-  numbers: ReadonlyMap<string, number>,
-): number[] {
+function differencesOf(events: readonly string[], memberOf: ReadonlyMap<string, GroupMember>): number[] {
   const last = new Map<string, number>();
   return events.map((event) => {
-    const account = accountOf.get(event) ?? '';
-    const number = numbers.get(event);
-    if (number === undefined) return 0;
-    const difference = number - (last.get(account) ?? 0);
-    last.set(account, number);
+    const { account_id = '', sequence } = memberOf.get(event) ?? {};
+    if (sequence === undefined) return 0;
+    const difference = sequence - (last.get(account_id) ?? 0);
+    last.set(account_id, sequence);
     return difference;
   });
 }
 
 /** The numbers of the events of an execution, by the events' ids; of those without a number, none. */
-export function sequencesIn(
-  execution: Pick<Execution, 'memo' | 'typedSearchAttributes' | 'workflowId'>,
-): Map<string, number> {
+export function sequencesIn(execution: Listed): Map<string, number> {
   const { sequence, sequences } = (execution.memo ?? {}) as GroupMemo;
-  const events = sortedDistinct(execution.typedSearchAttributes.get(EVENT_ATTRIBUTE) ?? []);
+  const events = idsIn(execution, EVENT_ATTRIBUTE);
   if (sequence !== undefined && events[0] !== undefined) return new Map([[events[0], sequence]]);
   if (!sequences) return new Map();
   const accountOf = new Map(membersOf(execution).map((key) => [key?.event_id ?? '', key?.account_id ?? '']));
@@ -132,42 +123,34 @@ export function numbersOf(execution: Execution, accountId: string): number[] {
 }
 
 /** Which events an execution has with a business key; every event, if it stands for one event alone. */
-export function hasKey(
-  execution: Pick<Execution, 'memo' | 'typedSearchAttributes'>,
-  token: string,
-): (eventId: string) => boolean {
-  const named = execution.typedSearchAttributes.get(ACCOUNT_ATTRIBUTE) ?? [];
-  const index = sortedDistinct(named.filter(isKeyToken)).indexOf(token);
+export function hasKey(execution: Listed, token: string): (eventId: string) => boolean {
+  const index = idsIn(execution, ACCOUNT_ATTRIBUTE).filter(isKeyToken).indexOf(token);
   if (index < 0) return () => false;
   const keys = execution.memo?.['keys'] as GroupMemo['keys'];
-  const events = sortedDistinct(execution.typedSearchAttributes.get(EVENT_ATTRIBUTE) ?? []);
+  const events = idsIn(execution, EVENT_ATTRIBUTE);
   if (!keys) return () => events.length === 1;
   const found = new Set(events.filter((_, event) => [keys[event]].flat().includes(index)));
   return (eventId) => found.has(eventId);
 }
 
 /** The deliveries of an execution, in its order; `undefined` for one that cannot be read. */
-export function membersOf(
-  execution: Pick<Execution, 'memo' | 'typedSearchAttributes' | 'workflowId'>,
-): (GroupMemberKey | undefined)[] {
+export function membersOf(execution: Listed): (GroupMemberKey | undefined)[] {
   if (!isGroup(execution.workflowId)) {
     const sole = parseDeliveryWorkflowId(execution.workflowId);
     return sole ? [sole] : [];
   }
   const members = (execution.memo?.['members'] ?? []) as MemberIndexes[];
-  const idsIn = (key: typeof ACCOUNT_ATTRIBUTE) =>
-    sortedDistinct(execution.typedSearchAttributes.get(key) ?? []);
-  const accounts = idsIn(ACCOUNT_ATTRIBUTE).filter((value) => !isKeyToken(value));
-  const events = idsIn(EVENT_ATTRIBUTE);
-  const endpoints = idsIn(ENDPOINT_ATTRIBUTE);
-  return members.map((member) => {
-    const [account_id, event_id, endpoint_id] = [
-      accounts[member[0]],
-      events[member[1]],
-      endpoints[member[2]],
-    ];
+  const accounts = idsIn(execution, ACCOUNT_ATTRIBUTE).filter((value) => !isKeyToken(value));
+  const events = idsIn(execution, EVENT_ATTRIBUTE);
+  const endpoints = idsIn(execution, ENDPOINT_ATTRIBUTE);
+  return members.map(([account, event, endpoint]) => {
+    const [account_id, event_id, endpoint_id] = [accounts[account], events[event], endpoints[endpoint]];
     return account_id && event_id && endpoint_id ? { account_id, event_id, endpoint_id } : undefined;
   });
+}
+
+function idsIn({ typedSearchAttributes }: Listed, key: typeof ACCOUNT_ATTRIBUTE): string[] {
+  return sortedDistinct(typedSearchAttributes.get(key) ?? []);
 }
 
 function sortedDistinct(values: readonly string[]): string[] {

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { madeWhole } from '../../../domain/delivery/carried.js';
 import type { DeliveryRecord } from '../../../domain/delivery/delivery.js';
-import { lastEventId } from '../history-events.js';
+import { lastEventId, type Run } from '../history.js';
 import { readGroup } from './group-history.js';
 
 type Records = DeliveryRecord[];
@@ -13,19 +13,13 @@ interface Read {
   records: Records;
 }
 
-/** Attempts in the records that are remembered, about 1 KiB each. */
-const MAX_ATTEMPTS = 20_000;
-
 const remembered = new WeakMap<Client, LRUCache<string, Read>>();
 
 /**
  * The records of an execution's deliveries, as its history has them. They are remembered as long as the history does not grow: most executions
  * only wait, and the last event says so without the others.
  */
-export async function readGroupRecords(
-  client: Client,
-  execution: { workflowId: string; runId: string },
-): Promise<Records> {
+export async function readGroupRecords(client: Client, execution: Run): Promise<Records> {
   const cache = cacheOf(client);
   const upTo = await lastEventId(client, execution);
   const known = cache.get(execution.runId);
@@ -37,7 +31,7 @@ export async function readGroupRecords(
 }
 
 /** What the run does not have whole is in the run before it, as long as Temporal keeps that. */
-async function readWhole(client: Client, execution: { workflowId: string; runId: string }): Promise<Records> {
+async function readWhole(client: Client, execution: Run): Promise<Records> {
   let before: string | undefined;
   const machine = await readGroup(client, execution, (event) => {
     before ||= event.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
@@ -55,7 +49,8 @@ async function readWhole(client: Client, execution: { workflowId: string; runId:
 function cacheOf(client: Client): LRUCache<string, Read> {
   const known = remembered.get(client);
   if (known) return known;
-  const cache = new LRUCache<string, Read>({ maxSize: MAX_ATTEMPTS, sizeCalculation: sizeOf });
+  // Of attempts, which take about 1 KiB each.
+  const cache = new LRUCache<string, Read>({ maxSize: 20_000, sizeCalculation: sizeOf });
   remembered.set(client, cache);
   return cache;
 }

@@ -1,9 +1,6 @@
 import { dropOldest } from '../../../domain/basics/bounded-memory.js';
 import { type DeliveryKey, deliveryId } from '../../../domain/basics/delivery-id.js';
 
-/** Deliveries that are remembered, the latest ones: more than visibility can be behind. */
-const MAX_REMEMBERED = 20_000;
-
 /**
  * Remembers which groups this process has started lately. Visibility lists a group a moment after its start; a client may ask for a
  * delivery before that.
@@ -13,7 +10,8 @@ export class RecentGroups {
 
   add(groupWorkflowId: string, members: readonly DeliveryKey[]): void {
     for (const member of members) this.groups.set(deliveryId(member), groupWorkflowId);
-    dropOldest(this.groups, MAX_REMEMBERED);
+    // The latest stay: more than visibility can be behind.
+    dropOldest(this.groups, 20_000);
   }
 
   /** The group of a delivery, if it is remembered. */

@@ -1,18 +1,17 @@
 import type { Client } from '@temporalio/client';
-import {
-  ACCOUNT_ATTRIBUTE,
-  EVENT_ATTRIBUTE,
-  EVENT_HEAD_ATTRIBUTE,
-  KIND_ATTRIBUTE,
-} from '../../../domain/ledger/search-attributes.js';
+import { ACCOUNT_ATTRIBUTE, KIND_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { parseFanOutWorkflowId, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { RowFilter } from '../../../domain/list/delivery-filter.js';
-import { headsOf, isCurrent } from '../delivery-view.js';
+import { DeliveryList } from '../delivery-list.js';
+import { type DeliverySummary, EVERY_ACCOUNT, headsOf } from '../delivery-view.js';
 import { hasKey, membersOf } from '../group/group-memo.js';
-import type { ExtendedRow, RowExtra, RowExtras } from '../row/row-extras.js';
-import { beginsWith, type Clause, equals, isOneOf, isTrue } from '../visibility/query.js';
+import type { ExtendedRow, RowExtra, RowExtras } from '../row-extras.js';
+import { where } from '../visibility/clauses.js';
+import { beginsWith } from '../visibility/query.js';
 import { listExecutions, type Page } from '../visibility/visibility.js';
-import { type AccountDelivery, listEveryDelivery } from './every-delivery.js';
+
+/** A delivery, and whose it is. */
+type AccountDelivery = DeliverySummary & { account_id: string };
 
 /** An event, and whose it is. */
 export interface AccountEvent {
@@ -35,14 +34,27 @@ export class InstallationReader {
     this.reader = reader;
   }
 
-  /** A page of deliveries: open ones first, then the latest closed. @param extras what rows show besides */
-  deliveries(
+  /**
+   * A page of deliveries, each in its newest run: open ones first, then the latest closed. What Temporal has removed is in the list of its account.
+   *
+   * @param filter by what rows tell
+   * @param extras what rows show besides
+   * @throws InvalidCursorError if the cursor did not come from this list
+   */
+  async deliveries(
     filter: RowFilter,
     limit: number,
     after?: string,
     extras: readonly RowExtra[] = [],
   ): Promise<Page<ExtendedRow<AccountDelivery>>> {
-    return listEveryDelivery(this.client, filter, limit, after, { reader: this.reader, extras });
+    const lastAttempts = this.reader.attemptsIn(extras);
+    const list = new DeliveryList(this.client, EVERY_ACCOUNT, filter, undefined, lastAttempts);
+    const { data, after: next } = await list.deliveries(limit, after);
+    const listed = data.map(({ account_id, value }) => ({ account_id, ...value }));
+    return {
+      data: await this.reader.complete(listed, extras, ({ account_id }) => account_id),
+      ...(next !== undefined && { after: next }),
+    };
   }
 
   /**
@@ -53,12 +65,8 @@ export class InstallationReader {
   async eventsWith(accountOf: ReadonlyMap<string, string>, limit: number): Promise<AccountEvent[]> {
     if (accountOf.size === 0) return [];
     if (accountOf.size > TOKENS_AT_ONCE) throw new RangeError(`too many tokens: ${accountOf.size}`);
-    const clauses: Clause[] = [
-      isTrue(EVENT_HEAD_ATTRIBUTE.name),
-      isCurrent,
-      isOneOf(ACCOUNT_ATTRIBUTE.name, [...accountOf.keys()]),
-    ];
-    const { data } = await listExecutions(this.client, clauses, limit, undefined);
+    const clauses = where({ isHead: true, isCurrent: true, account: [...accountOf.keys()] });
+    const { data } = await listExecutions(this.client, clauses, limit);
     const found = data.flatMap((execution) => {
       const event_kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
       const named = execution.typedSearchAttributes.get(ACCOUNT_ATTRIBUTE) ?? [];
@@ -76,8 +84,8 @@ export class InstallationReader {
 
   /** The account of an event that Temporal has; `undefined` if it has none of that id. */
   async accountOfEvent(eventId: string): Promise<string | undefined> {
-    const clauses = [equals(EVENT_ATTRIBUTE.name, eventId), isCurrent];
-    const { data } = await listExecutions(this.client, clauses, 1, undefined);
+    const clauses = where({ event: eventId, isCurrent: true });
+    const { data } = await listExecutions(this.client, clauses, 1);
     for (const execution of data) {
       const keys = [...membersOf(execution), parseFanOutWorkflowId(execution.workflowId)];
       const account = keys.find((key) => key?.event_id === eventId)?.account_id;
@@ -89,7 +97,7 @@ export class InstallationReader {
   /** The account of a replay that Temporal has; `undefined` if it has none of that id. */
   async accountOfReplay(replayId: string): Promise<string | undefined> {
     const begin = replayWorkflowId('', replayId);
-    const { data } = await listExecutions(this.client, [beginsWith('WorkflowId', begin)], 1, undefined);
+    const { data } = await listExecutions(this.client, [beginsWith('WorkflowId', begin)], 1);
     return data[0]?.typedSearchAttributes.get(ACCOUNT_ATTRIBUTE)?.[0];
   }
 }

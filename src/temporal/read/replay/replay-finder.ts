@@ -1,12 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import { MAX_GROUP_SIZE } from '../../../domain/delivery/delivery.js';
-import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
 import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
-import { Opener } from '../privacy/opener.js';
-import { FIRST_WIDTH_MS, readWindow } from './accepted-windows.js';
-import type { Registrations } from './registrations.js';
-import type { Found, ReplayCursor, ReplayPage } from './replay-page.js';
+import { ACCEPTED, readWindow } from '../visibility/windows.js';
+import type { Found, ReplayCursor, ReplayPage, ReplaySources } from './replay-page.js';
 import { selectDeliveries } from './select-deliveries.js';
 import { selectMissed } from './select-missed.js';
 
@@ -14,7 +10,8 @@ import { selectMissed } from './select-missed.js';
 const PAGE_SIZE = 200;
 /** A page ends after this, even with few items or none. Milliseconds. */
 const PAGE_TIME_MS = 3_000;
-/** The widest window, milliseconds: a day. */
+/** The first width of a window that is tried, and the widest, milliseconds: a minute, a day. */
+const FIRST_WIDTH_MS = 60_000;
 const MAX_WIDTH_MS = 24 * 3_600_000;
 /** The events of a group were accepted at most this long after its first one: a start that hangs holds up those behind it. */
 const GROUP_SPREAD_MS = 10 * 60_000;
@@ -22,59 +19,48 @@ const GROUP_SPREAD_MS = 10 * 60_000;
 const SETTLED_AFTER_MS = 1_000;
 
 /**
- * Finds what a replay acts on, the oldest events first, page by page. What was started after the replay was asked for does not count, so what
- * the replay starts itself is not found.
+ * A page of what a replay acts on, the oldest events first. What was started after the replay was asked for does not count, so what the replay
+ * starts itself is not found.
+ *
+ * @param cursor of an earlier page; absent for the first one
+ * @param options `compared`: registrations whose selections are compared; the replay's own, if absent. `size`: a page ends with the part
+ *   that makes it this long
  */
-export class ReplayFinder {
-  private readonly client: Client;
-  private readonly registrations: Registrations;
-  private readonly opener: Opener;
-
-  constructor(client: Client, registrations: Registrations, sealer: PayloadSealer) {
-    this.client = client;
-    this.registrations = registrations;
-    this.opener = new Opener(sealer);
-  }
-
-  /**
-   * A page.
-   *
-   * @param cursor of an earlier page; absent for the first one
-   * @param options `compared`: registrations whose selections are compared; the replay's own, if absent. `size`: a page ends with the part
-   *   that makes it this long
-   */
-  async page(
-    plan: ReplayPlan,
-    cursor?: ReplayCursor,
-    {
-      compared = [plan.registration ?? 'now'],
-      size = PAGE_SIZE,
-    }: { compared?: readonly Registration[]; size?: number } = {},
-  ): Promise<ReplayPage> {
-    const end = Date.parse(plan.filter.created_before);
-    const selection = plan.mode === 'missed' ? selectMissed : selectDeliveries;
-    const clauses = selection.clauses(plan);
-    if (!clauses) return { found: [], up_to: plan.filter.created_before };
-    const { client, registrations, opener } = this;
-    const deadline = Date.now() + PAGE_TIME_MS;
-    const found: Found[] = [];
-    let next = cursor ?? firstCursor(plan);
-    do {
-      const { after, ...from } = next;
-      await untilSettled(Math.min(from.from + from.width, end));
-      const window = await readWindow(client, clauses, { ...from, end, isKnown: after !== undefined });
-      const request = { client, opener, plan, registrations, compared, after, limit: size };
-      const part = await selection.part(window.executions, request);
-      found.push(...part.found);
-      const width = window.to - window.from;
-      next =
-        part.after === undefined
-          ? { from: window.to, width: nextWidth(width, window.executions.length) }
-          : { from: window.from, width, after: part.after };
-    } while (next.from < end && found.length < size && Date.now() < deadline);
-    const up_to = new Date(Math.min(next.from, end)).toISOString();
-    return { found, up_to, ...(next.from < end && { next }) };
-  }
+export async function findForReplay(
+  sources: ReplaySources,
+  plan: ReplayPlan,
+  cursor?: ReplayCursor,
+  {
+    compared = [plan.registration ?? 'now'],
+    size = PAGE_SIZE,
+  }: { compared?: readonly Registration[]; size?: number } = {},
+): Promise<ReplayPage> {
+  const end = Date.parse(plan.filter.created_before);
+  const selection = plan.mode === 'missed' ? selectMissed : selectDeliveries;
+  const clauses = selection.clauses(plan);
+  if (!clauses) return { found: [], up_to: plan.filter.created_before };
+  const deadline = Date.now() + PAGE_TIME_MS;
+  const found: Found[] = [];
+  let next = cursor ?? firstCursor(plan);
+  do {
+    const { after, ...from } = next;
+    await untilSettled(Math.min(from.from + from.width, end));
+    const window = await readWindow(sources.client, clauses, ACCEPTED, {
+      ...from,
+      end,
+      isKnown: after !== undefined,
+    });
+    const request = { ...sources, plan, compared, after, limit: size };
+    const part = await selection.part(window.executions, request);
+    found.push(...part.found);
+    const width = window.to - window.from;
+    next =
+      part.after === undefined
+        ? { from: window.to, width: nextWidth(width, window.executions.length) }
+        : { from: window.from, width, after: part.after };
+  } while (next.from < end && found.length < size && Date.now() < deadline);
+  const up_to = new Date(Math.min(next.from, end)).toISOString();
+  return { found, up_to, ...(next.from < end && { next }) };
 }
 
 function firstCursor({ filter }: ReplayPlan): ReplayCursor {

@@ -1,9 +1,11 @@
-import type { Client } from '@temporalio/client';
+import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
+import type { Subscription } from '../../../domain/delivery/recipients.js';
+import { isGroup } from '../../../domain/ledger/workflow-ids.js';
 import type { Registration, ReplayItem, ReplayPlan } from '../../../domain/replay/replay.js';
-import type { Opener } from '../privacy/opener.js';
+import type { LedgerSources } from '../locate.js';
+import type { Located } from '../row-reader.js';
 import type { Clause } from '../visibility/query.js';
 import type { Execution } from '../visibility/visibility.js';
-import type { Registrations } from './registrations.js';
 
 /** Where a page of what a replay acts on begins. */
 export interface ReplayCursor {
@@ -32,12 +34,25 @@ export interface ReplayPage {
   up_to: string;
 }
 
-/** Which part of a window is looked at. */
-export interface PartRequest {
-  client: Client;
-  opener: Opener;
-  plan: ReplayPlan;
+/** What an endpoint is and was registered for: kept elsewhere than in the ledger. */
+export interface Registrations {
+  /** As it is; `undefined` if the account has no such endpoint. */
+  now(
+    accountId: string,
+    endpointId: string,
+  ): Promise<{ target: DeliveryTarget; subscription: Subscription } | undefined>;
+  /** As it was at a time; `undefined` if it did not exist then, or that is not kept. */
+  at(accountId: string, endpointId: string, time: Date): Promise<Subscription | undefined>;
+}
+
+/** What is read of what replays act on, and with what. */
+export interface ReplaySources extends Pick<LedgerSources, 'client' | 'sealer'> {
   registrations: Registrations;
+}
+
+/** Which part of a window is looked at. */
+export interface PartRequest extends ReplaySources {
+  plan: ReplayPlan;
   /** Registrations whose selections are compared. */
   compared: readonly Registration[];
   /** The key behind which the part begins; absent for the beginning of the window. */
@@ -59,6 +74,12 @@ export interface Selection {
   clauses(plan: ReplayPlan): Clause[] | undefined;
   /** What executions of a window hold, in order, part by part: always the same, whatever the replay has done meanwhile. */
   part(executions: readonly Execution[], request: PartRequest): Promise<WindowPart>;
+}
+
+/** A delivery as what a replay acts on. */
+export function itemOf({ execution: { workflowId, runId }, row }: Located): ReplayItem {
+  const { event_id, endpoint_id } = row.summary;
+  return { event_id, endpoint_id, run_id: runId, ...(isGroup(workflowId) && { workflow_id: workflowId }) };
 }
 
 /** The first of some things behind a key, in order, and the key of the last one if others follow. */

@@ -1,7 +1,7 @@
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
-import type { ReplayFinder } from './replay-finder.js';
-import type { ReplayCursor } from './replay-page.js';
+import { findForReplay } from './replay-finder.js';
+import type { ReplayCursor, ReplaySources } from './replay-page.js';
 
 /** Ids that are shown of what is counted. */
 export const SAMPLE_SIZE = 10;
@@ -41,7 +41,7 @@ export interface ReplayPreview {
 }
 
 /** Counts what a replay would do, without doing anything. */
-export async function previewReplay(finder: ReplayFinder, plan: ReplayPlan): Promise<ReplayPreview> {
+export async function previewReplay(sources: ReplaySources, plan: ReplayPlan): Promise<ReplayPreview> {
   const chosen = plan.registration ?? 'now';
   const other = chosen === 'now' ? 'then' : 'now';
   const [sent, added, leftOut] = [new Count(), new Count(), new Count()];
@@ -50,7 +50,8 @@ export async function previewReplay(finder: ReplayFinder, plan: ReplayPlan): Pro
   let cursor: ReplayCursor | undefined;
   let up_to: string;
   do {
-    const page = await finder.page(plan, cursor, { compared: [chosen, other], size: PAGE_SIZE });
+    const options = { compared: [chosen, other], size: PAGE_SIZE };
+    const page = await findForReplay(sources, plan, cursor, options);
     for (const { item, is_gone, selected_by: [byChosen, byOther] = [true, true] } of page.found) {
       const id = deliveryId(item);
       if (byChosen && !byOther) added.add(id);

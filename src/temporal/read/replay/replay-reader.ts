@@ -1,13 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { replayIdIn, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import { isOver, NO_PROGRESS, type ReplayProgress } from '../../../domain/replay/replay.js';
-import { isCurrent } from '../delivery-view.js';
-import { equals } from '../visibility/query.js';
+import { type Sought, where } from '../visibility/clauses.js';
 import { describeExecution, type Execution, listExecutions, type Page } from '../visibility/visibility.js';
-
-/** The type of the workflow. */
-const REPLAY_TYPE = 'replayDeliveries';
 
 /** The memo of a replay's execution. */
 export interface ReplayMemo {
@@ -52,20 +47,20 @@ export class ReplayReader {
 
   /** A page of an account's replays: open ones first, then the latest closed. */
   async list(accountId: string, limit: number, after?: string): Promise<Page<ReplayView>> {
-    const { data, ...rest } = await listExecutions(this.client, clauses(accountId), limit, after);
+    const { data, ...rest } = await listExecutions(this.client, where(replaysOf(accountId)), limit, after);
     return { data: data.map(view), ...rest };
   }
 
   /** The ids of replays that visibility lists as open, at most a number of them. */
   async openIds(accountId: string, limit: number): Promise<string[]> {
-    const open = [...clauses(accountId), equals('ExecutionStatus', 'Running')];
-    const { data } = await listExecutions(this.client, open, limit, undefined);
+    const open = where({ ...replaysOf(accountId), status: 'Running' });
+    const { data } = await listExecutions(this.client, open, limit);
     return data.map(({ workflowId }) => replayIdIn(workflowId));
   }
 }
 
-function clauses(accountId: string) {
-  return [equals('WorkflowType', REPLAY_TYPE), isCurrent, equals(ACCOUNT_ATTRIBUTE.name, accountId)];
+function replaysOf(accountId: string): Sought {
+  return { type: 'replayDeliveries', isCurrent: true, account: accountId };
 }
 
 function view(execution: Execution): ReplayView {

@@ -1,21 +1,23 @@
 import type { Client } from '@temporalio/client';
+import { madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
 import { STATUS_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import { isGroup } from '../../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
-import {
-  accepts,
-  type ReplayItem,
-  type ReplayPlan,
-  selectedStatuses,
-} from '../../../domain/replay/replay.js';
+import { accepts, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
 import { clausesOf, hasResult, matchingRows, needsRecords } from '../delivery-filter.js';
 import { startedAt } from '../delivery-view.js';
-import { findRuns, newestRuns, ofAccount } from '../earlier-runs.js';
+import { findRuns, newestRuns } from '../earlier-runs.js';
 import { type Located, RowReader } from '../row-reader.js';
 import { anyOf, type Clause, isBefore, isNoneOf } from '../visibility/query.js';
 import type { Execution } from '../visibility/visibility.js';
-import { cutPart, type Found, type PartRequest, type Selection, type WindowPart } from './replay-page.js';
+import {
+  cutPart,
+  type Found,
+  itemOf,
+  type PartRequest,
+  type Selection,
+  type WindowPart,
+} from './replay-page.js';
 
 /** Workflow ids in one query. */
 const IDS_AT_ONCE = 100;
@@ -68,9 +70,7 @@ function isOld(execution: Execution, { at }: ReplayPlan): boolean {
 async function runsOf(client: Client, plan: ReplayPlan, items: readonly Located[]): Promise<Located[]> {
   const runs: Located[] = [];
   for (let first = 0; first < items.length; first += IDS_AT_ONCE)
-    runs.push(
-      ...(await findRuns(client, items.slice(first, first + IDS_AT_ONCE), ofAccount(plan.account_id))),
-    );
+    runs.push(...(await findRuns(client, items.slice(first, first + IDS_AT_ONCE), plan.account_id)));
   return runs.filter(({ execution }) => isOld(execution, plan));
 }
 
@@ -90,22 +90,12 @@ async function withResult(client: Client, plan: ReplayPlan, items: readonly Loca
 
 async function toFound(items: readonly Located[], { plan, registrations }: PartRequest): Promise<Found[]> {
   const isThere = new Map<string, Promise<boolean>>();
-  const exists = (id: string): Promise<boolean> => {
-    const known = isThere.get(id) ?? registrations.now(plan.account_id, id).then((one) => one !== undefined);
-    isThere.set(id, known);
-    return known;
-  };
+  const exists = (id: string) =>
+    madeOnce(isThere, id, async () => (await registrations.now(plan.account_id, id)) !== undefined);
   return Promise.all(
-    items.map(async ({ execution, row }) => {
-      const { event_id, endpoint_id } = row.summary;
-      const isGone = plan.action === 'resend' && !(await exists(endpoint_id));
-      const item: ReplayItem = {
-        event_id,
-        endpoint_id,
-        run_id: execution.runId,
-        ...(isGroup(execution.workflowId) && { workflow_id: execution.workflowId }),
-      };
-      return { item, ...(isGone && { is_gone: true }) };
+    items.map(async (located) => {
+      const isGone = plan.action === 'resend' && !(await exists(located.row.summary.endpoint_id));
+      return { item: itemOf(located), ...(isGone && { is_gone: true }) };
     }),
   );
 }

@@ -1,31 +1,32 @@
 import pLimit from 'p-limit';
+import { madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
-import { type AcceptedEvent, isClosed } from '../../../domain/delivery/delivery.js';
+import { isClosed } from '../../../domain/delivery/delivery.js';
 import { refusalOf, type Subscription } from '../../../domain/delivery/recipients.js';
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
-import {
-  ACCOUNT_ATTRIBUTE,
-  ENDPOINT_ATTRIBUTE,
-  EVENT_ATTRIBUTE,
-  EVENT_HEAD_ATTRIBUTE,
-  KIND_ATTRIBUTE,
-} from '../../../domain/ledger/search-attributes.js';
-import { DELIVERY_TYPE, isGroup } from '../../../domain/ledger/workflow-ids.js';
+import { openEvent } from '../../../domain/ledger/sealed-event.js';
+import { KIND_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
+import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import { type Registration, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
-import { eventTest } from '../delivery-filter.js';
-import { deliveriesOf, headsOf, isCurrent } from '../delivery-view.js';
+import { eventClauses, eventTest } from '../delivery-filter.js';
+import { deliveriesOf, headsOf } from '../delivery-view.js';
 import { newestRuns } from '../earlier-runs.js';
-import { readInput } from '../history.js';
+import { readInput, startedIn } from '../history.js';
 import type { Located } from '../row-reader.js';
-import { equals, isOneOf, isTrue, toQuery } from '../visibility/query.js';
-import type { Execution } from '../visibility/visibility.js';
-import type { Registrations } from './registrations.js';
-import { cutPart, type Found, type PartRequest, type Selection } from './replay-page.js';
+import { where } from '../visibility/clauses.js';
+import { type Execution, everyExecution } from '../visibility/visibility.js';
+import {
+  cutPart,
+  type Found,
+  itemOf,
+  type PartRequest,
+  type Registrations,
+  type Selection,
+} from './replay-page.js';
 
-/** Events that are compared with their deliveries at once, and histories that are read at once. */
+/** Events that are compared with their deliveries at once. */
 const EVENTS_AT_ONCE = 100;
-const READS_AT_ONCE = 10;
 
 /** An event, and the execution that stands for it. */
 interface Head {
@@ -37,13 +38,10 @@ interface Head {
 /** Events that an endpoint did not get: their deliveries to it failed, or it never had one although its registration selects the event. */
 export const selectMissed: Selection = {
   clauses({ account_id, filter }) {
+    const { event_id, event_kind, key_token } = filter;
     return [
-      isTrue(EVENT_HEAD_ATTRIBUTE.name),
-      isCurrent,
-      equals(ACCOUNT_ATTRIBUTE.name, account_id),
-      ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
-      ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
-      ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
+      ...where({ isHead: true, isCurrent: true, account: account_id }),
+      ...eventClauses({ event_id, event_kind, key_token }),
     ];
   },
 
@@ -55,7 +53,7 @@ export const selectMissed: Selection = {
     const cut = cutPart([...heads.values()], ({ id }) => id, { after: request.after, limit });
     const deliveries = await deliveriesTo(cut.part, request);
     const inputs = new Map<string, Promise<unknown>>();
-    const reads = pLimit(READS_AT_ONCE);
+    const reads = pLimit(10);
     const found = await Promise.all(
       cut.part.map((head) => {
         const delivery = deliveries.get(head.id);
@@ -90,44 +88,35 @@ async function deliveriesTo(
 ): Promise<Map<string, Located>> {
   if (heads.length === 0) return new Map();
   const endpointId = filter.endpoint_id ?? '';
-  const query = toQuery([
-    equals('WorkflowType', DELIVERY_TYPE),
-    isCurrent,
-    equals(ACCOUNT_ATTRIBUTE.name, account_id),
-    equals(ENDPOINT_ATTRIBUTE.name, endpointId),
-    isOneOf(
-      EVENT_ATTRIBUTE.name,
-      heads.map(({ id }) => id),
-    ),
-  ]);
+  const clauses = where({
+    ...{ type: DELIVERY_TYPE, isCurrent: true, account: account_id, endpoint: endpointId },
+    event: heads.map(({ id }) => id),
+  });
   const runs: Located[] = [];
-  for await (const execution of client.workflow.list({ query }))
+  for await (const execution of everyExecution(client, clauses))
     for (const row of deliveriesOf(execution, account_id))
       if (row.summary.endpoint_id === endpointId) runs.push({ execution, row });
   return new Map(newestRuns(runs, runs).map((one) => [one.row.summary.event_id, one]));
 }
 
-function againIfFailed({ execution, row }: Located, plan: ReplayPlan): Found[] {
-  const { status, event_id, endpoint_id } = row.summary;
-  if (!isClosed(status) || !selectedStatuses(plan).includes(status)) return [];
-  const group = isGroup(execution.workflowId) && { workflow_id: execution.workflowId };
-  return [{ item: { event_id, endpoint_id, run_id: execution.runId, ...group } }];
+function againIfFailed(delivery: Located, plan: ReplayPlan): Found[] {
+  const { status } = delivery.row.summary;
+  return isClosed(status) && selectedStatuses(plan).includes(status) ? [{ item: itemOf(delivery) }] : [];
 }
 
 /** An event that the endpoint never had, if one of the registrations selects it. */
 async function asNew(
   { id, kind, execution }: Head,
-  { client, opener, plan, registrations, compared }: PartRequest,
+  { client, sealer, plan, registrations, compared }: PartRequest,
   inputs: Map<string, Promise<unknown>>,
 ): Promise<Found[]> {
   const { account_id, filter } = plan;
   const { workflowId, runId } = execution;
-  const reading = inputs.get(runId) ?? readInput(client, { workflowId, runId });
-  inputs.set(runId, reading);
-  const event = eventIn(await reading, id);
+  const input = await madeOnce(inputs, runId, () => readInput(client, execution));
+  const event = startedIn(input, id)?.event;
   // What was a test of another endpoint was not missed here.
   if (event?.is_test) return [];
-  const text = event && (await opener.payload(event));
+  const text = event && (await openEvent(sealer, event));
   // What was erased cannot be sent.
   if (text === undefined) return [];
   const payload = valuesOf(text);
@@ -151,10 +140,4 @@ async function subscriptionBy(
   if (registration === 'now') return (await registrations.now(account_id, endpoint_id))?.subscription;
   const time = registration === 'then' ? createdAt(id) : registration;
   return registrations.at(account_id, endpoint_id, new Date(time));
-}
-
-/** An event in what an execution was started with; `undefined` if it is not there. */
-function eventIn(input: unknown, eventId: string): AcceptedEvent | undefined {
-  const { events = [input as AcceptedEvent] } = input as { events?: AcceptedEvent[] };
-  return events.find(({ event_id }) => event_id === eventId);
 }

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import {
   countIn,
   missingIn,
@@ -8,7 +9,10 @@ import {
 } from '../../../domain/sequence/ranges.js';
 import type { VoidNumbers } from '../../../domain/sequence/sequence.js';
 import { CLOCKS_DIFFER_MS } from '../delivery-view.js';
-import { ledgerNumbers } from './ledger-numbers.js';
+import { numbersOf } from '../group/group-memo.js';
+import { where } from '../visibility/clauses.js';
+import { isAfter, isBefore } from '../visibility/query.js';
+import { everyExecution } from '../visibility/visibility.js';
 
 /** So long after its acceptance an event may be started, if its request was repeated, milliseconds. */
 const REPEATED_MS = 24 * 3_600_000;
@@ -97,4 +101,22 @@ export async function completenessOf(
   const missing = missingIn(range, [...accounted, ...unknown]);
   const contradicted = voids.flatMap((one) => sharedWith(one, events));
   return { range, events: countIn(events), voids, open: unknown, missing, contradicted };
+}
+
+/**
+ * Numbers of an account's events whose deliveries were started in a period, as far as Temporal has them: those of an execution at once. A number can come several times.
+ *
+ * @param period of starts, which is later than the events' acceptance: by a day, if its request was repeated
+ */
+export async function* ledgerNumbers(
+  client: Client,
+  accountId: string,
+  { from, to }: { from: Date; to: Date },
+): AsyncIterable<number[]> {
+  const clauses = [
+    ...where({ type: [DELIVERY_TYPE, 'fanOutEvent'], account: accountId }),
+    isAfter('StartTime', from),
+    isBefore('StartTime', to),
+  ];
+  for await (const execution of everyExecution(client, clauses)) yield numbersOf(execution, accountId);
 }

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
+import { madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
 import {
@@ -9,8 +9,8 @@ import {
   timelineOf,
 } from '../../../domain/explain/timeline.js';
 import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
+import { type DeliveryRow, deliveriesOf, EVERY_ACCOUNT } from '../delivery-view.js';
 import { previousRun } from '../earlier-runs.js';
-import { membersOf } from '../group/group-memo.js';
 import { readStarted } from '../history.js';
 import { type Located, RowReader } from '../row-reader.js';
 import { describeExecution, type Execution } from '../visibility/visibility.js';
@@ -24,14 +24,13 @@ const MAX_RUNS = 20;
 const INCIDENT_LAG_MS = 10_000;
 
 type Incidents = typeof readIncidents;
-type GroupRuns = Promise<Map<number, RunRead>>;
 
 /** Reads everything that happened to a delivery from the histories of its runs. It needs no worker. */
 export class TimelineReader {
   private readonly client: Client;
   private readonly incidents: Incidents;
   /** Accounts of groups' members by run, if all of them are wanted. */
-  private readonly groups: Map<string, GroupRuns> | undefined;
+  private readonly groups: Map<string, ReturnType<typeof readRun>> | undefined;
 
   /** @param forAll reads for many deliveries at once: what the members of a group have in common is read once, and incidents by `incidents` */
   constructor(client: Client, forAll?: { incidents: Incidents }) {
@@ -41,12 +40,12 @@ export class TimelineReader {
   }
 
   /** @returns what happened to a delivery, in order; `undefined` if its execution does not tell what it was started with */
-  async read(accountId: string, located: Located): Promise<TimelineItem[] | undefined> {
+  async read(located: Located): Promise<TimelineItem[] | undefined> {
     const [started, { closed_at }] = await Promise.all([
       readStarted(this.client, located.execution, located.row.summary.event_id),
       new RowReader(this.client).summary(located),
     ]);
-    return started && this.tell(accountId, located, started.event, closed_at);
+    return started && this.tell(located, started.event, closed_at);
   }
 
   /**
@@ -54,16 +53,16 @@ export class TimelineReader {
    * @param closedAt as every view of the delivery says; absent while it is open
    */
   async tell(
-    accountId: string,
     { execution, row }: Located,
     { event_kind, payload, sealed }: Pick<AcceptedEvent, 'event_kind' | 'payload' | 'sealed'>,
     closedAt: string | undefined,
   ): Promise<TimelineItem[]> {
-    const { event_id, endpoint_id } = row.summary;
+    const { account_id, summary } = row;
+    const { event_id, endpoint_id } = summary;
     const until = closedAt === undefined ? new Date() : new Date(Date.parse(closedAt) + INCIDENT_LAG_MS);
     const [runs, incidents] = await Promise.all([
-      this.readRuns(execution, accountId, { event_id, endpoint_id }),
-      this.incidents(this.client, { account_id: accountId, endpoint_id }, createdAt(event_id), until),
+      this.readRuns({ execution, row }),
+      this.incidents(this.client, { account_id, endpoint_id }, createdAt(event_id), until),
     ]);
     return timelineOf(
       { event_id, event_kind, payload_bytes: payloadBytes({ payload, sealed }) },
@@ -73,11 +72,11 @@ export class TimelineReader {
   }
 
   /** What the runs of a delivery tell, from its newest one back; the oldest first. */
-  private async readRuns(newest: Execution, accountId: string, key: DeliveryKey): Promise<RunAccount[]> {
+  private async readRuns({ execution, row }: Located): Promise<RunAccount[]> {
     const runs: RunAccount[] = [];
-    let run: Execution | undefined = newest;
+    let run: Execution | undefined = execution;
     while (run && runs.length < MAX_RUNS) {
-      const read = await this.readRun(run, accountId, key);
+      const read = await this.readRun(run, row);
       if (!read) break;
       runs.unshift(read.account);
       const resent = previousRun(run);
@@ -87,19 +86,21 @@ export class TimelineReader {
     return runs;
   }
 
-  private async readRun(run: Execution, accountId: string, key: DeliveryKey): Promise<RunRead | undefined> {
-    const members = membersOf(run);
-    const index = members.findIndex(
-      (member) =>
-        member?.account_id === accountId &&
-        member.event_id === key.event_id &&
-        member.endpoint_id === key.endpoint_id,
-    );
-    if (index < 0) return undefined;
+  private async readRun(run: Execution, { account_id, summary }: DeliveryRow): Promise<RunRead | undefined> {
+    const members = deliveriesOf(run, EVERY_ACCOUNT);
+    const index = members.find(
+      (row) => row.account_id === account_id && row.summary.id === summary.id,
+    )?.index;
+    if (index === undefined) return undefined;
     if (!this.groups) return (await readRun(this.client, run, [index])).get(index);
-    const reading = this.groups.get(run.runId) ?? readRun(this.client, run, [...members.keys()]);
-    this.groups.set(run.runId, reading);
-    return (await reading).get(index);
+    const all = await madeOnce(this.groups, run.runId, () =>
+      readRun(
+        this.client,
+        run,
+        members.map((row) => row.index),
+      ),
+    );
+    return all.get(index);
   }
 }
 

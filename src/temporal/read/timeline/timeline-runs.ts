@@ -17,13 +17,9 @@ import {
   type TimelineItem,
 } from '../../../domain/explain/timeline.js';
 import { readGroup } from '../group/group-history.js';
-import { type HistoryEvent, isoTimeOf } from '../history-events.js';
-import { terminationOf } from '../termination.js';
-import type { Execution } from '../visibility/visibility.js';
+import { type HistoryEvent, isoTimeOf, type Run, terminationOf } from '../history.js';
 
 const RESET = proto.temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW;
-
-type Run = Pick<Execution, 'workflowId' | 'runId'>;
 
 /** What one run tells, and the run that it continues. */
 export interface RunRead {

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
+import { z } from 'zod';
 import { positionBefore, positionBehind } from '../../../domain/archive/archived.js';
 import { isOfDeliveries } from '../../../domain/ledger/workflow-ids.js';
-import { InvalidCursorError } from '../../errors.js';
+import { decodeCursor, encodeCursor } from './cursor.js';
 import { type Clause, isBefore } from './query.js';
 import { describeExecution, type Execution, listExecutions, type Page } from './visibility.js';
 
@@ -17,12 +18,17 @@ const END = '.';
 
 const RUN_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
+const PARTS = z.union([
+  z.tuple([z.string(), z.null(), z.null(), z.null()]),
+  // Anything else than such ids stands for nothing in a list, and Temporal may refuse it.
+  z.tuple([z.string(), z.string().refine(isOfDeliveries), z.string().regex(RUN_ID), z.int().nonnegative()]),
+]);
+
 /**
  * Executions that are asked for at first, and how many times more are each time after. Each costs Temporal as much as a short call, and a
  * group can stand for a whole page.
  */
-const FIRST_EXECUTIONS = 5;
-const GROWTH = 4;
+const EXECUTIONS = { first: 5, growth: 4 };
 
 /** A page, and how far it looked. */
 export interface ExpandedPage<T> extends Page<T> {
@@ -63,13 +69,13 @@ export async function listExpanded<T>(
   limit: number,
   after: string | undefined,
 ): Promise<ExpandedPage<T>> {
-  let cursor: Cursor = after === undefined ? { token: '' } : decodeCursor(after);
+  let cursor: Cursor = after === undefined ? { token: '' } : fromText(after);
   const data: T[] = [];
   let examined = 0;
   let lastExecution: Execution | undefined;
   const isFull = () => data.length >= limit || examined >= maxExamined || isSpent();
   let read = 0;
-  for (let size = FIRST_EXECUTIONS; ; size *= GROWTH) {
+  for (let size = EXECUTIONS.first; ; size *= EXECUTIONS.growth) {
     // While each stands for one item, no more are read than there is room for: the token behind a row in the middle would cost as much again.
     const room = data.length === read ? limit - read : limit;
     const { executions, next } = await readPage(client, clauses, Math.min(size, room), cursor);
@@ -100,7 +106,7 @@ export async function listExpanded<T>(
       return {
         data,
         upTo,
-        after: encodeCursor({ token, within: { workflow_id, run_id, skip: rest.index } }),
+        after: toText({ token, within: { workflow_id, run_id, skip: rest.index } }),
       };
     }
     if (next === END) return { data };
@@ -112,7 +118,7 @@ export async function listExpanded<T>(
       // Temporal gives a full page a token even if nothing follows.
       const isEnd =
         data.length === limit && (await readPage(client, clauses, 1, cursor)).executions.length === 0;
-      return isEnd ? { data } : { data, upTo, after: encodeCursor(cursor) };
+      return isEnd ? { data } : { data, upTo, after: toText(cursor) };
     }
   }
 }
@@ -157,31 +163,11 @@ async function tokenBehind(
   return token;
 }
 
-function encodeCursor({ token, within }: Cursor): string {
-  const { workflow_id, run_id, skip } = within ?? {};
-  return Buffer.from(JSON.stringify([token, workflow_id, run_id, skip])).toString('base64url');
+function toText({ token, within }: Cursor): string {
+  return encodeCursor([token, within?.workflow_id, within?.run_id, within?.skip]);
 }
 
-function decodeCursor(text: string): Cursor {
-  try {
-    const [token, workflow_id, run_id, skip] = JSON.parse(
-      Buffer.from(text, 'base64url').toString(),
-    ) as unknown[];
-    if (typeof token === 'string') {
-      if (workflow_id === null && run_id === null && skip === null) return { token };
-      if (
-        typeof workflow_id === 'string' &&
-        // Anything else stands for nothing in a list, and Temporal may refuse it.
-        isOfDeliveries(workflow_id) &&
-        typeof run_id === 'string' &&
-        RUN_ID.test(run_id) &&
-        Number.isInteger(skip) &&
-        Number(skip) >= 0
-      )
-        return { token, within: { workflow_id, run_id, skip: Number(skip) } };
-    }
-  } catch {
-    // Not JSON: the same answer.
-  }
-  throw new InvalidCursorError();
+function fromText(text: string): Cursor {
+  const [token, workflow_id, run_id, skip] = decodeCursor(text, PARTS);
+  return workflow_id === null ? { token } : { token, within: { workflow_id, run_id, skip } };
 }

@@ -1,6 +1,6 @@
-import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
-import { InvalidCursorError } from '../../errors.js';
+import { GRPC, hasCode, InvalidCursorError, unlessGone } from '../../errors.js';
 import { type Clause, toQuery } from './query.js';
 
 /** An execution as Temporal lists or describes it. */
@@ -13,9 +13,6 @@ export interface Page<T> {
   after?: string;
 }
 
-/** gRPC codes with which servers refuse a page token: invalid argument, or, from SQL visibility, unknown and internal. */
-const TOKEN_REFUSED = new Set<unknown>([2, 3, 13]);
-
 /**
  * One page of executions that match every clause: open ones first, then the latest closed.
  *
@@ -26,7 +23,7 @@ export async function listExecutions(
   client: Client,
   clauses: readonly Clause[],
   limit: number,
-  after: string | undefined,
+  after?: string,
 ): Promise<Page<Execution>> {
   const namespace = client.options.namespace;
   try {
@@ -47,10 +44,27 @@ export async function listExecutions(
       ...(token?.length && data.length === limit && { after: Buffer.from(token).toString('base64url') }),
     };
   } catch (error) {
-    if (after && error instanceof Error && 'code' in error && TOKEN_REFUSED.has(error.code))
+    // The last two are how SQL visibility refuses a page token.
+    if (after && hasCode(error, GRPC.invalidArgument, GRPC.unknown, GRPC.internal))
       throw new InvalidCursorError();
     throw error;
   }
+}
+
+/** Executions that match every clause, page by page. A page is decoded at once. */
+export function everyExecution(
+  client: Client,
+  clauses: readonly Clause[],
+  pageSize = 1_000,
+): AsyncIterable<Execution> {
+  return client.workflow.list({ query: toQuery(clauses), pageSize });
+}
+
+/** All of them, as a list. */
+export async function listAll(client: Client, clauses: readonly Clause[]): Promise<Execution[]> {
+  const all: Execution[] = [];
+  for await (const execution of everyExecution(client, clauses)) all.push(execution);
+  return all;
 }
 
 /**
@@ -58,15 +72,10 @@ export async function listExecutions(
  *
  * @param runId absent for the latest run
  */
-export async function describeExecution(
+export function describeExecution(
   client: Client,
   workflowId: string,
   runId?: string,
 ): Promise<Execution | undefined> {
-  try {
-    return await client.workflow.getHandle(workflowId, runId).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+  return unlessGone(client.workflow.getHandle(workflowId, runId).describe());
 }

@@ -1,56 +1,60 @@
 import { isTemporalCloud } from '../temporal-cloud.js';
 import { type NeededAttribute, typeName } from './search-attributes.js';
 
+/** What a namespace must have before Hookline runs in it. */
+export interface NamespaceSettings {
+  name: string;
+  /** How long closed executions stay readable, in days. */
+  retentionDays: number;
+  /** `host:port` of the server: it tells which commands are for it. */
+  address: string;
+}
+
 /** What somebody has to do in a namespace who may. */
-export interface Administration {
-  namespace: string;
+export interface Administration extends NamespaceSettings {
   /** Whether it has to be made. */
   isAbsent: boolean;
   attributes: readonly NeededAttribute[];
-  retentionDays: number;
 }
 
 /** The commands that do it, as lines: of Temporal Cloud's `tcld` and Terraform provider, or of a cluster's own command line. */
-export function administrationLines(needed: Administration, address: string): string[] {
-  return isTemporalCloud(address) ? cloudLines(needed) : clusterLines(needed);
+export function administrationLines(needed: Administration): string[] {
+  return isTemporalCloud(needed.address) ? cloudLines(needed) : clusterLines(needed);
 }
 
 /** The command that sets the retention. */
-export function retentionLine({ namespace, retentionDays }: Administration, address: string): string {
+export function retentionLine({ name, retentionDays, address }: NamespaceSettings): string {
   return isTemporalCloud(address)
-    ? `tcld namespace retention set --namespace ${namespace} --retention-days ${retentionDays}`
-    : `temporal operator namespace update --namespace ${namespace} --retention ${retentionDays}d`;
+    ? `tcld namespace retention set --namespace ${name} --retention-days ${retentionDays}`
+    : `temporal operator namespace update --namespace ${name} --retention ${retentionDays}d`;
 }
 
-function clusterLines({ namespace, isAbsent, attributes, retentionDays }: Administration): string[] {
-  const create = `temporal operator namespace create --namespace ${namespace} --retention ${retentionDays}d`;
+function clusterLines({ name, isAbsent, attributes, retentionDays }: Administration): string[] {
+  const create = `temporal operator namespace create --namespace ${name} --retention ${retentionDays}d`;
   const pairs = attributes.map((attribute) => `--name ${attribute.name} --type ${typeName(attribute)}`);
   return [
     ...(isAbsent ? [create] : []),
     ...(pairs.length > 0
-      ? command(`temporal operator search-attribute create --namespace ${namespace}`, pairs)
+      ? command(`temporal operator search-attribute create --namespace ${name}`, pairs)
       : []),
   ];
 }
 
 function cloudLines(needed: Administration): string[] {
-  const { namespace, isAbsent, attributes, retentionDays } = needed;
+  const { name, isAbsent, attributes, retentionDays } = needed;
   const pairs = attributes.map((attribute) => `--search-attribute ${attribute.name}=${typeName(attribute)}`);
   // Cloud adds the account itself: a namespace "hookline" of the account "a1b2c" is "hookline.a1b2c".
-  const [ownName = namespace] = namespace.split('.');
+  const [ownName = name] = name.split('.');
   const tcld = isAbsent
     ? command(
         `tcld namespace create --namespace ${ownName} --region aws-us-east-1 --auth-method api_key --retention-days ${retentionDays}`,
         pairs,
       )
-    : command(`tcld namespace search-attributes add --namespace ${namespace}`, pairs);
+    : command(`tcld namespace search-attributes add --namespace ${name}`, pairs);
   return [...tcld, '', 'or with Terraform:', '', ...terraform(needed, ownName)];
 }
 
-function terraform(
-  { namespace, isAbsent, attributes, retentionDays }: Administration,
-  ownName: string,
-): string[] {
+function terraform({ name, isAbsent, attributes, retentionDays }: Administration, ownName: string): string[] {
   const made = [
     'resource "temporalcloud_namespace" "hookline" {',
     `  name           = "${ownName}"`,
@@ -66,7 +70,7 @@ function terraform(
     '  for_each = {',
     ...types,
     '  }',
-    `  namespace_id = ${isAbsent ? 'temporalcloud_namespace.hookline.id' : `"${namespace}"`}`,
+    `  namespace_id = ${isAbsent ? 'temporalcloud_namespace.hookline.id' : `"${name}"`}`,
     '  name         = each.key',
     '  type         = each.value',
     '}',

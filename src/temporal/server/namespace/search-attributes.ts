@@ -1,10 +1,13 @@
 import { SearchAttributeType } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../../../domain/ledger/search-attributes.js';
+import { GRPC, hasCode } from '../../errors.js';
 import type { TemporalConnection } from '../connection.js';
-import { hasCode, isRefusal, NOT_VALID } from './call-refused.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
+
+/** The server does not let this caller make a call, or has no such call: as Temporal Cloud, where namespaces are made by other means. */
+export const REFUSED = [GRPC.permissionDenied, GRPC.unimplemented] as const;
 
 /** A search attribute that Hookline needs. */
 export type NeededAttribute = (typeof SEARCH_ATTRIBUTES)[number];
@@ -58,7 +61,7 @@ export async function missingAttributes(
     for (const attribute of SEARCH_ATTRIBUTES) requireType(attribute, present[attribute.name], namespace);
     return SEARCH_ATTRIBUTES.filter(({ name }) => !(name in present));
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!hasCode(error, ...REFUSED)) throw error;
   }
   const missing: NeededAttribute[] = [];
   // One after the other: a namespace of Temporal Cloud has room for 30 such calls a second.
@@ -86,7 +89,7 @@ async function canBeAskedFor(
     await client.workflowService.countWorkflowExecutions({ namespace, query });
     return true;
   } catch (error) {
-    if (hasCode(error, NOT_VALID)) return false;
+    if (hasCode(error, GRPC.invalidArgument)) return false;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { asyncLocalStorage as activities } from '@temporalio/activity';
 import pThrottle from 'p-throttle';
+import { madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { type Asker, VisibilityTurns, type WaitingCall } from '../../../domain/ledger/visibility-turns.js';
 import { VisibilityBusyError } from '../../errors.js';
 
@@ -86,14 +87,15 @@ export class VisibilityBudget {
     const work = this.currentWork();
     const { kind, account } = work.asker;
     const key = `${kind} ${account} ${question}`;
-    const others = this.next.get(key) as Promise<T> | undefined;
+    const answer = () => madeOnce(this.next, key, () => this.answerNext(key, work, call)) as Promise<T>;
+    const isOthers = this.next.has(key);
     try {
-      return await (others ?? this.askNext(key, work, call));
+      return await answer();
     } catch (error) {
       // Who has asked before had less time.
-      const mayAskAgain = others && error instanceof VisibilityBusyError && this.limitOf(work) > 0;
+      const mayAskAgain = isOthers && error instanceof VisibilityBusyError && this.limitOf(work) > 0;
       if (!mayAskAgain) throw error;
-      return await ((this.next.get(key) as Promise<T> | undefined) ?? this.askNext(key, work, call));
+      return await answer();
     } finally {
       work.isUnderWay = true;
     }
@@ -116,12 +118,6 @@ export class VisibilityBudget {
     if (request.isOver) return workOf(currentMachine());
     this.observer?.refused(request.asker.kind);
     throw new VisibilityBusyError(this.perSecond);
-  }
-
-  private askNext<T>(key: string, work: Work, call: () => Promise<T>): Promise<T> {
-    const answer = this.answerNext(key, work, call);
-    this.next.set(key, answer);
-    return answer;
   }
 
   private async answerNext<T>(key: string, work: Work, call: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import pLimit from 'p-limit';
 import type { deleteAccount } from '../../../../workflows/index.js';
@@ -11,14 +11,12 @@ import {
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { accountDeletionWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../../domain/timings.js';
-import { equals, isOneOf } from '../../read/visibility/query.js';
-import { describeExecution, listExecutions } from '../../read/visibility/visibility.js';
+import { startedNow, unlessGone } from '../../errors.js';
+import { where } from '../../read/visibility/clauses.js';
+import { describeExecution, listAll } from '../../read/visibility/visibility.js';
 
 /** Workflow types that look after single endpoints, and have nothing to do once those are gone. */
 const ENDPOINT_TYPES = ['endpointIncident', 'releaseParked', 'secretRotation', 'verifyEndpoint'];
-/** Executions in one call, and cancelled at once. */
-const PAGE = 500;
-const CANCELS_AT_ONCE = 10;
 
 /** Deletions of accounts: durable, one for each account. */
 export class AccountDeletions {
@@ -41,22 +39,18 @@ export class AccountDeletions {
     const { account_id } = request;
     const deletion = newDeletion(request);
     const erases = deletion.keys_erased !== undefined;
-    try {
-      await this.client.workflow.start<typeof deleteAccount>('deleteAccount', {
-        workflowId: accountDeletionWorkflowId(account_id),
-        taskQueue: this.taskQueue,
-        args: [{ ...request, ...timingsOfInput(this.timings) }],
-        // One that somebody has terminated in Temporal can be asked for again, and the payloads that an earlier one has kept can be erased.
-        workflowIdReusePolicy: erases ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
-        memo: { deletion },
-        staticSummary: describeDeletion(deletion).split(',')[0] ?? '',
-        typedSearchAttributes: new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [account_id] }]),
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      return !erases || (await this.progress(account_id))?.keys_erased !== undefined;
-    }
-    return true;
+    const start = this.client.workflow.start<typeof deleteAccount>('deleteAccount', {
+      workflowId: accountDeletionWorkflowId(account_id),
+      taskQueue: this.taskQueue,
+      args: [{ ...request, ...timingsOfInput(this.timings) }],
+      // One that somebody has terminated in Temporal can be asked for again, and the payloads that an earlier one has kept can be erased.
+      workflowIdReusePolicy: erases ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
+      memo: { deletion },
+      staticSummary: describeDeletion(deletion).split(',')[0] ?? '',
+      typedSearchAttributes: new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [account_id] }]),
+    });
+    if ((await startedNow(start)) || !erases) return true;
+    return (await this.progress(account_id))?.keys_erased !== undefined;
   }
 
   /** How far an account's deletion is; `undefined` if none has been started, or it is not kept any more. */
@@ -67,27 +61,10 @@ export class AccountDeletions {
 
   /** Cancels the executions that look after the endpoints of an account. */
   async endEndpointWorkflows(accountId: string): Promise<void> {
-    const clauses = [
-      isOneOf('WorkflowType', ENDPOINT_TYPES),
-      equals('ExecutionStatus', 'Running'),
-      equals(ACCOUNT_ATTRIBUTE.name, accountId),
-    ];
-    const limit = pLimit(CANCELS_AT_ONCE);
-    let after: string | undefined;
-    do {
-      const page = await listExecutions(this.client, clauses, PAGE, after);
-      await Promise.all(
-        page.data.map(({ workflowId, runId }) => limit(() => this.cancel(workflowId, runId))),
-      );
-      after = page.after;
-    } while (after !== undefined);
-  }
-
-  private async cancel(workflowId: string, runId: string): Promise<void> {
-    try {
-      await this.client.workflow.getHandle(workflowId, runId).cancel();
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error; // it has closed since
-    }
+    const clauses = where({ type: ENDPOINT_TYPES, status: 'Running', account: accountId });
+    const open = await listAll(this.client, clauses);
+    await pLimit(10).map(open, ({ workflowId, runId }) =>
+      unlessGone(this.client.workflow.getHandle(workflowId, runId).cancel()),
+    );
   }
 }

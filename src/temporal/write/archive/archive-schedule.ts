@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { archiveDeliveries } from '../../../../workflows/index.js';
 import { archiveScheduleId } from '../../../domain/ledger/workflow-ids.js';
-import { isTemporalUnavailable } from '../../server/unavailable.js';
+import { isTemporalUnavailable } from '../../errors.js';
 
 export interface ArchiveScheduleOptions {
   client: Client;

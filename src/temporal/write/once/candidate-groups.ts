@@ -1,17 +1,16 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import type { fence } from '../../../../workflows/index.js';
-import { roomFor } from '../../../domain/basics/bounded-memory.js';
+import { madeOnce, roomFor } from '../../../domain/basics/bounded-memory.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { type GroupRange, groupsOf } from '../../../domain/ledger/group-series.js';
 import { groupWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { startedNow } from '../../errors.js';
 import { membersOf } from '../../read/group/group-memo.js';
 import { describeExecution, type Execution } from '../../read/visibility/visibility.js';
 
 /** Groups that are asked at once. */
 const ASKED_AT_ONCE = 8;
-/** Groups whose deliveries are remembered: they never change. After a crash many repeats ask for the same ones. */
-const MAX_REMEMBERED = 500;
 
 /**
  * Finds out which deliveries a process has started in groups, and keeps it from starting more of them there: it may be dead, or only slow,
@@ -21,7 +20,8 @@ const MAX_REMEMBERED = 500;
 export class CandidateGroups {
   private readonly client: Client;
   private readonly taskQueue: string;
-  private readonly remembered = new LRUCache<string, Promise<readonly string[]>>(roomFor(MAX_REMEMBERED));
+  /** The deliveries of groups, which never change. After a crash many repeats ask for the same ones. */
+  private readonly remembered = new LRUCache<string, Promise<readonly string[]>>(roomFor(500));
 
   constructor({ client, taskQueue }: { client: Client; taskQueue: string }) {
     this.client = client;
@@ -42,32 +42,23 @@ export class CandidateGroups {
   }
 
   private membersIn(workflowId: string): Promise<readonly string[]> {
-    const known = this.remembered.get(workflowId);
-    if (known) return known;
-    const members = this.settleOne(workflowId);
-    this.remembered.set(workflowId, members);
-    members.catch(() => this.remembered.delete(workflowId));
-    return members;
+    return madeOnce(this.remembered, workflowId, () => this.settleOne(workflowId));
   }
 
   private async settleOne(workflowId: string): Promise<readonly string[]> {
     for (;;) {
       const execution = await describeExecution(this.client, workflowId);
       if (execution) return deliveriesIn(execution);
-      try {
-        await this.client.workflow.start<typeof fence>('fence', {
-          workflowId,
-          taskQueue: this.taskQueue,
-          args: [],
-          workflowIdReusePolicy: 'REJECT_DUPLICATE',
-          workflowIdConflictPolicy: 'FAIL',
-          staticSummary: 'no group may be started under this id',
-        });
-        return [];
-      } catch (error) {
-        // The group has been started in between, or somebody else's fence.
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
+      const start = this.client.workflow.start<typeof fence>('fence', {
+        workflowId,
+        taskQueue: this.taskQueue,
+        args: [],
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'FAIL',
+        staticSummary: 'no group may be started under this id',
+      });
+      // If not, the group has been started in between, or somebody else's fence.
+      if (await startedNow(start)) return [];
     }
   }
 }

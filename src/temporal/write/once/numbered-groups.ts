@@ -1,11 +1,8 @@
 import { type GroupSeries, includes } from '../../../domain/ledger/group-series.js';
 import type { PendingDelivery, Starts } from '../admission.js';
+import type { StartCalls } from '../start-calls.js';
 
-/** The start calls that groups need. */
-export interface GroupStarts extends Pick<Starts, 'startAlone'> {
-  /** Starts a group under an id; `false` if something else has been started under it, and nothing was. */
-  startIfFree(deliveries: readonly PendingDelivery[], id: string): Promise<boolean>;
-}
+type Calls = Pick<StartCalls, 'startAlone' | 'startIfFree'>;
 
 /**
  * Starts groups under the next numbers of a series. A delivery whose request may be repeated is put into a group only if the group is one of
@@ -13,9 +10,9 @@ export interface GroupStarts extends Pick<Starts, 'startAlone'> {
  */
 export class NumberedGroups implements Starts {
   private readonly series: GroupSeries;
-  private readonly calls: GroupStarts;
+  private readonly calls: Calls;
 
-  constructor(series: GroupSeries, calls: GroupStarts) {
+  constructor(series: GroupSeries, calls: Calls) {
     this.series = series;
     this.calls = calls;
   }

@@ -1,10 +1,11 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { eraseSubject } from '../../../../workflows/index.js';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { erasureWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ErasurePlan } from '../../../domain/privacy/erasure.js';
 import { type Timings, timingsOfInput } from '../../../domain/timings.js';
+import { startedNow } from '../../errors.js';
 
 /**
  * Starts the workflow that erases a subject, if it has not been started yet. Resolves once Temporal has persisted it: from then on it is
@@ -19,8 +20,8 @@ export async function startErasure(
   plan: ErasurePlan,
   isAgain = false,
 ): Promise<void> {
-  try {
-    await client.workflow.start<typeof eraseSubject>('eraseSubject', {
+  await startedNow(
+    client.workflow.start<typeof eraseSubject>('eraseSubject', {
       workflowId: erasureWorkflowId(plan.account_id, plan.erasure_id),
       taskQueue,
       args: [{ plan, ...timingsOfInput(timings) }],
@@ -29,8 +30,6 @@ export async function startErasure(
       typedSearchAttributes: new TypedSearchAttributes([
         { key: ACCOUNT_ATTRIBUTE, value: [plan.account_id] },
       ]),
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
+    }),
+  );
 }

@@ -8,10 +8,8 @@ import { clausesOf, matchingRows } from '../../read/delivery-filter.js';
 import { newestRuns } from '../../read/earlier-runs.js';
 import { readStartedEvent } from '../../read/history.js';
 import type { Located } from '../../read/row-reader.js';
-import { toQuery } from '../../read/visibility/query.js';
+import { everyExecution } from '../../read/visibility/visibility.js';
 import type { DeliveryControl } from '../delivery-control.js';
-
-const PAGE_SIZE = 1_000;
 
 /** How many deliveries of a subject are open, and how many this call cancelled. */
 export interface OpenOfSubject {
@@ -74,9 +72,8 @@ export class SubjectDeliveries {
 
   private async find({ account_id, key_id }: ErasurePlan): Promise<Located[]> {
     const filter = { key_token: subjectMark(key_id) };
-    const query = toQuery(clausesOf(account_id, filter) ?? []);
     const rows: Located[] = [];
-    for await (const execution of this.client.workflow.list({ query, pageSize: PAGE_SIZE }))
+    for await (const execution of everyExecution(this.client, clausesOf(account_id, filter) ?? []))
       for (const row of matchingRows(execution, account_id, filter)) rows.push({ execution, row });
     return newestRuns(rows, rows);
   }

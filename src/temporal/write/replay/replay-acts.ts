@@ -1,14 +1,18 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ERASED_REASON } from '../../../domain/attempt/cause.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import type { NamedTarget } from '../../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../../domain/replay/replay.js';
-import { DeliveryStateConflictError, NoWorkerError } from '../../errors.js';
+import {
+  DeliveryStateConflictError,
+  isTemporalUnavailable,
+  NoWorkerError,
+  startedNow,
+} from '../../errors.js';
 import { REPLAY_MEMO } from '../../read/earlier-runs.js';
 import { readStartedEvent } from '../../read/history.js';
 import { describeExecution, type Execution } from '../../read/visibility/visibility.js';
-import { isTemporalUnavailable } from '../../server/unavailable.js';
 import type { DeliveryControl } from '../delivery-control.js';
 import type { DeliveryStarter } from '../delivery-starter.js';
 
@@ -57,41 +61,27 @@ export class ReplayActs {
     const own = await describeExecution(this.client, workflowId);
     if (plan.action !== 'resend') return this.steer(plan, item, own);
     if (own?.memo?.[REPLAY_MEMO] === plan.replay_id) return 'done';
-    if (!target) return 'skipped';
-    return item.is_new ? this.sendMissed(plan, item, target, own) : this.resend(plan, item, target, own);
+    // It must still be what was found: nobody has sent it again. Of a new delivery, and of a group's, there is no own execution until then.
+    const isAsFound = item.workflow_id === undefined ? own?.runId === item.run_id : own === undefined;
+    if (!target || !isAsFound || own?.status.name === 'RUNNING') return 'skipped';
+    return this.send(plan, item, target);
   }
 
-  /** Sends a closed delivery again, if it is still what was found: nobody has sent it again. */
-  private async resend(
-    { origin, replay_id: replay }: ReplayPlan,
+  /** Sends a closed delivery again, or an event to an endpoint that never had it. */
+  private async send(
+    { account_id, origin, replay_id: replay }: ReplayPlan,
     item: ReplayItem,
     target: NamedTarget,
-    own: Execution | undefined,
   ): Promise<Outcome> {
-    const { event_id, run_id } = item;
-    // Of a group's delivery there is no own execution until it is sent again.
-    const isAsFound = item.workflow_id === undefined ? own?.runId === run_id : own === undefined;
-    if (!isAsFound || own?.status.name === 'RUNNING') return 'skipped';
-    const workflow_id = item.workflow_id ?? own?.workflowId ?? '';
+    const { event_id, run_id, is_new, workflow_id = deliveryWorkflowId(account_id, item) } = item;
     const event = await readStartedEvent(this.client, { workflowId: workflow_id, runId: run_id }, event_id);
     if (!event) throw new NotKeptError('Its event is not kept any more.');
     if (!(await this.starter.canSend(event))) throw new NotKeptError(ERASED_REASON);
-    const previous = { workflow_id, run_id, by: origin.actor.id, replay };
-    return unlessThere(this.starter.resend(event, target, previous));
-  }
-
-  /** Sends an event to an endpoint that never had it. */
-  private async sendMissed(
-    { origin, replay_id: replay }: ReplayPlan,
-    { event_id, workflow_id = '', run_id }: ReplayItem,
-    target: NamedTarget,
-    own: Execution | undefined,
-  ): Promise<Outcome> {
-    if (own) return 'skipped';
-    const event = await readStartedEvent(this.client, { workflowId: workflow_id, runId: run_id }, event_id);
-    if (!event) throw new NotKeptError('Its event is not kept any more.');
-    if (!(await this.starter.canSend(event))) throw new NotKeptError(ERASED_REASON);
-    return unlessThere(this.starter.sendMissed(event, target, { by: origin.actor.id, replay }));
+    const sender = { by: origin.actor.id, replay };
+    const previous = is_new ? undefined : { workflow_id, run_id };
+    const isSent = await startedNow(this.starter.sendAgain(event, target, sender, previous));
+    // If not, somebody else was faster.
+    return isSent ? 'done' : 'skipped';
   }
 
   /** Retries, cancels or resumes an open delivery. */
@@ -110,16 +100,5 @@ export class ReplayActs {
     }
     // It may have closed since this was done to it.
     return (await this.control.hasActed(account_id, item, replay_id)) ? 'done' : 'skipped';
-  }
-}
-
-/** Somebody else was faster. */
-async function unlessThere(start: Promise<unknown>): Promise<Outcome> {
-  try {
-    await start;
-    return 'done';
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'skipped';
-    throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { replayDeliveries } from '../../../../workflows/index.js';
-import { type Operator, REPLAY_UPDATES } from '../../../../workflows/messages.js';
+import { REPLAY_UPDATES } from '../../../../workflows/messages.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import {
@@ -85,13 +85,8 @@ export class Replays {
   ): Promise<ReplayProgress | undefined> {
     const refused = (message: string) => new ReplayStateConflictError(message);
     const workflowId = replayWorkflowId(accountId, replayId);
-    return sendUpdate<ReplayProgress, Operator | undefined>(
-      this.options.client,
-      workflowId,
-      REPLAY_UPDATES[action],
-      { by },
-      { refused, updateId: name },
-    );
+    const options = { refused, updateId: name };
+    return sendUpdate(this.options.client, workflowId, REPLAY_UPDATES[action], { by }, options);
   }
 
   /** Counts those that visibility lists as open, and those that it may not list yet. */
