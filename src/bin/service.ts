@@ -161,7 +161,7 @@ async function startParts(
       : serveApi(
           settings,
           servers,
-          { addressPolicy, ledger, incidents, readiness, registry, tracing, logger, development },
+          { addressPolicy, starter, incidents, readiness, registry, tracing, logger, development },
           listeners,
           stops,
         );

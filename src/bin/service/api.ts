@@ -15,13 +15,14 @@ import { isTemporalUnavailable } from '../../temporal/errors.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import { EventReader } from '../../temporal/read/event-reader.js';
 import { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
+import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import { startErasure } from '../../temporal/write/privacy/erasures.js';
 import { repeat, warnUnlessOutage } from '../process/repeat.js';
 import { requireSecretBox } from '../process/secrets.js';
 import { createBacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
-import type { Ledger } from './ledger.js';
+import { createLedger } from './ledger.js';
 import { createLogSigners } from './log/signers.js';
 import { createOutages } from './outages.js';
 import type { Readiness } from './readiness.js';
@@ -32,7 +33,7 @@ export type ApiParts = Pick<
   Parameters<typeof createApp>[0],
   'addressPolicy' | 'incidents' | 'logger' | 'tracing' | 'development'
 > & {
-  ledger: Ledger;
+  starter: DeliveryStarter;
   readiness: Readiness;
   /** What this process counts. */
   registry: Registry;
@@ -47,7 +48,8 @@ export type Api = Awaited<ReturnType<typeof createApi>>;
 export async function createApi(settings: Settings, servers: Servers, parts: ApiParts) {
   const { database, temporal, sealer } = servers;
   const { client } = temporal;
-  const { ledger, logger } = parts;
+  const { starter, logger } = parts;
+  const ledger = createLedger(settings, servers, starter);
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
   const metrics = createMetrics(parts.registry);
   const backlog = new BacklogReader(client, overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT));

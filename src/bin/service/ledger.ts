@@ -61,7 +61,7 @@ export function createStarter(
   });
 }
 
-/** What starts, reads and steers deliveries, replays and the deletion of accounts. A process has one. */
+/** What starts, reads and steers deliveries, replays and the deletion of accounts. The API of a process has one, and the rest of it another. */
 export type Ledger = ReturnType<typeof createLedger>;
 
 export function createLedger(
