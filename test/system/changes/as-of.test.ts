@@ -5,8 +5,8 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import type { ShownResource } from '../../../src/domain/change/change.js';
 import { OPERATOR, resourceName } from '../../../src/domain/change/change.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
-import type { EndpointInput, StoredEndpoint } from '../../../src/models/endpoint/endpoint-document.js';
 import { renderEndpoint } from '../../../src/models/endpoint/endpoint-change.js';
+import type { EndpointInput, StoredEndpoint } from '../../../src/models/endpoint/endpoint-document.js';
 import { testEnvironment } from '../../support/system.js';
 
 const CHANGES = 50;
