@@ -66,7 +66,10 @@ export interface DeliveryTurns {
   take(endpointId: string, rate: number): Promise<number>;
 }
 
-/** The attempt that an endpoint is disabled because of: `attemptName`, and the address that answered it, if that is known. */
+/**
+ * The attempt that an endpoint is disabled because of: `attemptName`, and the address that answered it, if that is
+ * known.
+ */
 export interface DisablingAttempt {
   name: string;
   address?: string | undefined;
@@ -84,7 +87,8 @@ export interface EndpointDirectory {
    * Takes an active endpoint out of service.
    *
    * @param cause what does so
-   * @param verificationRevision of the endpoint that the cause is about; absent if it is about the endpoint whatever its URL is
+   * @param verificationRevision of the endpoint that the cause is about; absent if it is about the endpoint whatever
+   * its URL is
    * @param attempt that it is done because of
    */
   disable(
@@ -241,9 +245,16 @@ export interface LedgerWriter {
    * @param offset where the first of them is among the event's targets
    */
   startSome(event: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void>;
-  /** Releases what waits for an endpoint, oldest first. It lasts until nothing is left, or deliveries to the endpoint wait again. */
+  /**
+   * Releases what waits for an endpoint, oldest first. It lasts until nothing is left, or deliveries to the endpoint
+   * wait again.
+   */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
-  /** Attempts one of the oldest deliveries that wait for an endpoint, if there is one. @param since when the endpoint began to fail */
+  /**
+   * Attempts one of the oldest deliveries that wait for an endpoint, if there is one.
+   *
+   * @param since when the endpoint began to fail
+   */
   probe(endpoint: EndpointKey, since: Date): Promise<void>;
   /** Accepts an event: starts its deliveries, once each. */
   accept(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
@@ -293,7 +304,11 @@ export interface ReplayLedger {
 
 /** The log that proves what was archived. */
 export interface LogWrites {
-  /** Appends changes that are not in the log, as far as it is known how they ended, some at once. @returns how many; 0: that was all */
+  /**
+   * Appends changes that are not in the log, as far as it is known how they ended, some at once.
+   *
+   * @returns how many; 0: that was all
+   */
   appendChanges(): Promise<number>;
   /**
    * Looks at all of the log, if it is time to: when the process begins to sign, and once a day.
@@ -305,7 +320,8 @@ export interface LogWrites {
   /**
    * Signs a checkpoint of all that was appended.
    *
-   * @param last the signed note that Temporal knows as the last one @returns how many records the log has, and the signed note
+   * @param last the signed note that Temporal knows as the last one @returns how many records the log has, and the
+   * signed note
    * @throws LogAlteredError if the log does not continue what was signed before
    * @throws LogCopyError
    */

@@ -134,7 +134,11 @@ function archivedDelivery(account_id: string, endpointIds: readonly string[], nu
   };
 }
 
-/** Reads of an account whose deliveries are all archived. @param get reads a path below the version, and fails unless it is answered 200 */
+/**
+ * Reads of an account whose deliveries are all archived.
+ *
+ * @param get reads a path below the version, and fails unless it is answered 200
+ */
 export async function readArchive(
   get: (path: string) => Promise<{ paging?: { cursors: { after?: string } } }>,
   { ids, endpointIds }: { ids: readonly string[]; endpointIds: readonly string[] },

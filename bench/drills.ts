@@ -61,7 +61,10 @@ async function crash(servers: BenchServers, events: number): Promise<void> {
   await receiver.close();
 }
 
-/** Events to each endpoint of the drill: with fewer failures than make an endpoint back off, every delivery waits for its own retry. */
+/**
+ * Events to each endpoint of the drill: with fewer failures than make an endpoint back off, every delivery waits for
+ * its own retry.
+ */
 const EVENTS_EACH = 5;
 /** Between the attempts: long enough for all of them to wait, a minute and so many seconds for each. */
 const SECONDS_EACH = 0.006;
@@ -112,7 +115,9 @@ async function waiting(servers: BenchServers, deliveries: number): Promise<void>
   await receiver.close();
 }
 
-/** Kills the service in the middle of one event's fan-out, starts it again, and counts what arrived at each endpoint. */
+/**
+ * Kills the service in the middle of one event's fan-out, starts it again, and counts what arrived at each endpoint.
+ */
 async function fanOut(servers: BenchServers, endpoints: number): Promise<void> {
   const receiver = await startReceiver();
   const system = await startBenchSystem(servers);

@@ -13,7 +13,9 @@ import { until } from './support/until.js';
 export interface Floor {
   /** Empty workflows, started eagerly and completed, per second. */
   perSecond: number;
-  /** The same with an empty local activity and a delivery's search attributes: what a delivery by itself cannot beat. */
+  /**
+   * The same with an empty local activity and a delivery's search attributes: what a delivery by itself cannot beat.
+   */
   leastDeliveryPerSecond: number;
   /** One start call with nothing else going on, median, milliseconds. */
   startCallMs: number;

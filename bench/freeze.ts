@@ -10,14 +10,17 @@ const FROZEN_MS = 15_000;
 const DEAD_MS = 2_000;
 /** Between the requests of one kind: three a second. */
 const EVERY_MS = 333;
-/** From a fault's end until every kind of request is answered 2xx again, and until every accepted event has arrived. Milliseconds. */
+/**
+ * From a fault's end until every kind of request is answered 2xx again, and until every accepted event has arrived.
+ * Milliseconds.
+ */
 const RECOVERY_LIMIT_MS = 60_000;
 
 type Fault = 'frozen' | 'killed';
 
 /**
- * Freezes and kills each server that Hookline needs while requests of every kind come in, and says what they were answered, and whether
- * every accepted event was delivered.
+ * Freezes and kills each server that Hookline needs while requests of every kind come in, and says what they were
+ * answered, and whether every accepted event was delivered.
  */
 export async function freeze(servers: BenchServers, say: (line: string) => void): Promise<void> {
   const receiver = await startReceiver();

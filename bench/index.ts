@@ -10,7 +10,10 @@ import { measureReads } from './reads.js';
 import { measureFanOut, measureIsolation, measureLatency, measureSaturated } from './scenarios.js';
 import { type BenchServers, startServers } from './support/system.js';
 
-/** Events of a saturated run with group commit, and of slower ones; how many are on their way at once; and a steady rate per second. */
+/**
+ * Events of a saturated run with group commit, and of slower ones; how many are on their way at once; and a steady rate
+ * per second.
+ */
 const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 8_000);
 const SLOW_EVENTS = EVENTS / 5;
 const CONCURRENCY = 32;

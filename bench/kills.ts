@@ -16,15 +16,18 @@ export interface Kill {
 
 const EVENTS = 600;
 const CONCURRENCY = 16;
-/** Events go on for about this long after the kill could be, so that it meets accepting, waiting, probing and releasing. Milliseconds. */
+/**
+ * Events go on for about this long after the kill could be, so that it meets accepting, waiting, probing and releasing.
+ * Milliseconds.
+ */
 const LATEST_KILL_MS = 14_000;
 /** The failing endpoint returns this long after the first event, milliseconds. */
 const RETURN_MS = 7_000;
 const LIMIT_MS = 300_000;
 
 /**
- * Events for a healthy endpoint and for one that answers 503 for some seconds; the service is killed at a time that the seed gives, and
- * started again.
+ * Events for a healthy endpoint and for one that answers 503 for some seconds; the service is killed at a time that the
+ * seed gives, and started again.
  *
  * @param noneOpen resolves once no delivery of the task queue is open
  */

@@ -74,8 +74,8 @@ async function startBare(body: string): Promise<{ url: string; pid: number; stop
 }
 
 /**
- * Measures `GET /v18.0/me` beside a bare Koa route that answers the same JSON, each in a process of its own. Token check and rate limits are
- * on. The two take turns, so that whatever else the machine does meets both.
+ * Measures `GET /v18.0/me` beside a bare Koa route that answers the same JSON, each in a process of its own. Token
+ * check and rate limits are on. The two take turns, so that whatever else the machine does meets both.
  */
 export async function measureMe(servers: BenchServers): Promise<{ me: RouteSpeed; bare: RouteSpeed }> {
   const system = await startBenchSystem(servers, {

@@ -103,7 +103,10 @@ export async function measureLatency(
 /** Fan-outs that are measured. */
 const FAN_OUTS = 5;
 
-/** Sends one event to many endpoints: deliveries per second, from the request to the last arrival; the median of some, when all is warm. */
+/**
+ * Sends one event to many endpoints: deliveries per second, from the request to the last arrival; the median of some,
+ * when all is warm.
+ */
 export async function measureFanOut(servers: BenchServers, endpoints: number): Promise<number> {
   const receiver = await startReceiver();
   const system = await startBenchSystem(servers);
@@ -138,7 +141,10 @@ export interface Isolation {
 const ACCOUNTS = 12;
 const RATE_EACH = 4;
 
-/** Sends events for many accounts at a steady rate, first with good endpoints alone, then beside a third that hang for the whole limit. */
+/**
+ * Sends events for many accounts at a steady rate, first with good endpoints alone, then beside a third that hang for
+ * the whole limit.
+ */
 export async function measureIsolation(servers: BenchServers, seconds: number): Promise<Isolation> {
   const good = await startReceiver(servers.authority);
   const bad = await startReceiver(servers.authority, HANGING_MS);

@@ -6,7 +6,10 @@ import { until } from './support/until.js';
 
 /** What silent name servers cost beside an endpoint that is healthy. */
 export interface SilentDns {
-  /** From an event's post to its arrival at the healthy endpoint, milliseconds; each over a connection and a look-up of its own. */
+  /**
+   * From an event's post to its arrival at the healthy endpoint, milliseconds; each over a connection and a look-up of
+   * its own.
+   */
   alone: number[];
   /** Beside endpoints that refuse connections: what as many failing deliveries cost in any case. */
   besideRefusing: number[];
@@ -23,7 +26,10 @@ const DEAD_PER_SECOND = 0.2;
 const REFUSED_PORT = 1_025;
 const LIMIT_MS = 120_000;
 
-/** Sends events to one endpoint, alone and beside those for many of other accounts: whose connections are refused, and whose name servers never answer. */
+/**
+ * Sends events to one endpoint, alone and beside those for many of other accounts: whose connections are refused, and
+ * whose name servers never answer.
+ */
 export async function measureSilentDns(servers: BenchServers, endpoints: number): Promise<SilentDns> {
   const dns = await startHostileDns((name) => (name === 'healthy.test' ? ['127.0.0.1'] : 'silence'), {
     v6: (name) => (name === 'healthy.test' ? [] : 'silence'),

@@ -1,6 +1,7 @@
 /**
- * Bundles the command line into `dist/bin`: to find, read and link two thousand modules takes a sixth of the time in which a service becomes
- * ready (`docs/decisions/0037-ready-soon.md`). A part that is loaded later, such as a command, stays a file of its own.
+ * Bundles the command line into `dist/bin`: to find, read and link two thousand modules takes a sixth of the time in
+ * which a service becomes ready (`docs/decisions/0037-ready-soon.md`). A part that is loaded later, such as a command,
+ * stays a file of its own.
  */
 import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
@@ -12,7 +13,10 @@ const EXTERNAL = ['@temporalio/*', '@grpc/grpc-js', 'mongodb-memory-server-core'
 /** What a module finds files beside itself by. */
 const OWN_PLACE = /\b(__dirname|require\.resolve|import\.meta\.(url|dirname|filename))\b/;
 
-/** Declares `moduleMeta`: the `import.meta` of a compiled file, seen from the bundle. In one line, so that the lines of the module stay. */
+/**
+ * Declares `moduleMeta`: the `import.meta` of a compiled file, seen from the bundle. In one line, so that the lines of
+ * the module stay.
+ */
 const declareMeta = (compiled) =>
   "import { fileURLToPath as pathOfModule } from 'node:url';" +
   `const moduleUrl = new URL(${JSON.stringify(relative(OUT, compiled))}, import.meta.url);` +

@@ -8,8 +8,8 @@ import { userCacheDir } from '../src/embedded/cache-dir.js';
 const PROMTOOL_VERSION = 'v0.311.0';
 
 /**
- * Checks the alert rules of deploy/prometheus with promtool, and runs their unit tests. promtool is taken from PATH, or built with Go: about
- * two minutes and a half, once per user.
+ * Checks the alert rules of deploy/prometheus with promtool, and runs their unit tests. promtool is taken from PATH, or
+ * built with Go: about two minutes and a half, once per user.
  */
 const report = (line: string) => process.stderr.write(`${line}\n`);
 const { binary } = await findBinary(

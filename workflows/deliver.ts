@@ -40,20 +40,26 @@ import { deliveries as sink } from './sinks.js';
 /** Beyond the attempt's own limit: reading the endpoint, signing, and the way back to Temporal. */
 const ATTEMPT_OVERHEAD_MS = 10_000;
 
-/** Attempts at an endpoint that hangs are made a few at a time: an activity that has not ended after so long is lost. */
+/**
+ * Attempts at an endpoint that hangs are made a few at a time: an activity that has not ended after so long is lost.
+ */
 const BATCH_TIMEOUT = '5m';
 
-/** The longest records in a result, characters of JSON. Temporal takes 2 MiB, and a character can take several bytes. */
+/**
+ * The longest records in a result, characters of JSON. Temporal takes 2 MiB, and a character can take several bytes.
+ */
 const MAX_RESULT_CHARACTERS = 600_000;
 
 /**
- * Delivers events to endpoints: usually one to one; under load, and where an event goes to many, up to 120 deliveries together, as a
- * database commits waiting transactions together. The first attempts are made at once, in a local activity in the first workflow task, so
- * that a delivery that succeeds costs six history events. Those that wait share a timer, those that are due share an activity, and one signal
- * releases all that are parked for an endpoint. Acts change a delivery where it is.
+ * Delivers events to endpoints: usually one to one; under load, and where an event goes to many, up to 120 deliveries
+ * together, as a database commits waiting transactions together. The first attempts are made at once, in a local
+ * activity in the first workflow task, so that a delivery that succeeds costs six history events. Those that wait share
+ * a timer, those that are due share an activity, and one signal releases all that are parked for an endpoint. Acts
+ * change a delivery where it is.
  *
- * The execution is the record of its deliveries, and its status that of its only one: it completes if that was delivered, fails if it is
- * exhausted or expired, and is cancelled if somebody gave it up. With several it completes however they ended.
+ * The execution is the record of its deliveries, and its status that of its only one: it completes if that was
+ * delivered, fails if it is exhausted or expired, and is cancelled if somebody gave it up. With several it completes
+ * however they ended.
  */
 export async function deliver(input: LiveGroup): Promise<DeliverResult> {
   const scope = CancellationScope.current();
@@ -69,9 +75,9 @@ interface Released {
 }
 
 /**
- * What it does depends on times that stand in its history, and not on the clock around a local activity. A task that lasts longer than 8 s is
- * kept alive by others, and a replay, which takes them for one, has the time of the last of them from its beginning. So the clock says at
- * most how long to wait, and the timer whether a time has come.
+ * What it does depends on times that stand in its history, and not on the clock around a local activity. A task that
+ * lasts longer than 8 s is kept alive by others, and a replay, which takes them for one, has the time of the last of
+ * them from its beginning. So the clock says at most how long to wait, and the timer whether a time has come.
  */
 class Deliveries {
   private readonly input: LiveGroup;
@@ -82,7 +88,10 @@ class Deliveries {
   private readonly began = workflowInfo().startTime.getTime();
   /** Closed deliveries that have been counted. */
   private readonly counted = new Set<number>();
-  /** Endpoints whose deliveries have just been released and are attempted in the direct lane, and when the release was sent. */
+  /**
+   * Endpoints whose deliveries have just been released and are attempted in the direct lane, and when the release was
+   * sent.
+   */
   private readonly releasedDirect = new Map<string, number | undefined>();
   private batchesInFlight = 0;
   /** Something happened that may have changed what comes next. */
@@ -220,8 +229,8 @@ class Deliveries {
   }
 
   /**
-   * Makes attempts together in the isolated lane. An attempt that the endpoint fails is a result, not an error: Temporal repeats only those
-   * that could not be made or were lost.
+   * Makes attempts together in the isolated lane. An attempt that the endpoint fails is a result, not an error:
+   * Temporal repeats only those that could not be made or were lost.
    */
   private async attempt(batch: readonly MemberAttempt[]): Promise<void> {
     const endpoints = new Set(batch.map(({ index }) => this.input.deliveries[index]?.endpoint_id ?? ''));
@@ -320,7 +329,10 @@ class Deliveries {
     this.shown = { states, status, at: now };
   }
 
-  /** Ends the execution so that its own status tells the outcome of an only delivery, as Temporal UI's filters ask for it. */
+  /**
+   * Ends the execution so that its own status tells the outcome of an only delivery, as Temporal UI's filters ask for
+   * it.
+   */
   private async end(): Promise<DeliverResult> {
     const { result } = this;
     const { record } = this.machine.sole ?? {};
@@ -347,14 +359,14 @@ class Deliveries {
 }
 
 /**
- * The first task of a workflow sees three events: that it was started, and that the task was scheduled and has begun. A task that was lost, or
- * whose result Temporal did not take, leaves three more: how it ended, and the next one.
+ * The first task of a workflow sees three events: that it was started, and that the task was scheduled and has begun. A
+ * task that was lost, or whose result Temporal did not take, leaves three more: how it ended, and the next one.
  */
 const EVENTS_OF_A_SECOND_TASK = 6;
 
 /**
- * How many earlier tasks may have made the first attempts: 0 or 1. To be asked in the first task. Three messages that came before the first
- * task look the same.
+ * How many earlier tasks may have made the first attempts: 0 or 1. To be asked in the first task. Three messages that
+ * came before the first task look the same.
  */
 export function lostFirstTasks(): number {
   return workflowInfo().historyLength >= EVENTS_OF_A_SECOND_TASK ? 1 : 0;

@@ -3,8 +3,8 @@ import type { Activities } from '../activities/index.js';
 import type { FanOutEventInput } from './inputs.js';
 
 /**
- * Deliveries that one activity starts. It reads the event from the workflow's own input, so that the payload stands in the history once,
- * however many batches there are; progress is written after each.
+ * Deliveries that one activity starts. It reads the event from the workflow's own input, so that the payload stands in
+ * the history once, however many batches there are; progress is written after each.
  */
 const BATCH_SIZE = 600;
 
@@ -15,8 +15,9 @@ const { startDeliveries } = proxyActivities<Activities>({
 });
 
 /**
- * Starts the deliveries of an event that goes to many endpoints, or to none: so every accepted event leaves a trace. Interrupted, it
- * goes on where it was; what has been started already is not started again, as its workflow id is taken.
+ * Starts the deliveries of an event that goes to many endpoints, or to none: so every accepted event leaves a trace.
+ * Interrupted, it goes on where it was; what has been started already is not started again, as its workflow id is
+ * taken.
  */
 export async function fanOutEvent({ targets }: FanOutEventInput): Promise<{ deliveries: number }> {
   for (let first = 0; first < targets.length; first += BATCH_SIZE) {

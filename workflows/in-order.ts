@@ -1,9 +1,9 @@
 import { type SignalDefinition, setDefaultSignalHandler } from '@temporalio/workflow';
 
 /**
- * Sets the handlers of signals of which the order matters. The SDK keeps signals that arrive before their handlers are set, such as all that
- * come before the first workflow task, and hands them over by handler, in the order in which these are set; only a default handler gets
- * them as the history has them. Other signals are ignored.
+ * Sets the handlers of signals of which the order matters. The SDK keeps signals that arrive before their handlers are
+ * set, such as all that come before the first workflow task, and hands them over by handler, in the order in which
+ * these are set; only a default handler gets them as the history has them. Other signals are ignored.
  *
  * @param handlers each signal with what it calls
  */

@@ -11,8 +11,8 @@ export interface DeliverResult {
   /** How many were delivered. */
   delivered: number;
   /**
-   * A record for each delivery, in their order. Absent if all of several were delivered at the first attempt, if it would be too long, or if
-   * this run does not have them whole: the histories tell them.
+   * A record for each delivery, in their order. Absent if all of several were delivered at the first attempt, if it
+   * would be too long, or if this run does not have them whole: the histories tell them.
    */
   deliveries?: DeliveryRecord[];
 }
@@ -48,7 +48,9 @@ export interface ReplaySoFar {
   progress: ReplayProgress;
   /** Found, and not acted on yet. */
   items: ReplayItem[];
-  /** Where the next page begins, which the activity that finds pages made, and alone reads; absent for the first page. */
+  /**
+   * Where the next page begins, which the activity that finds pages made, and alone reads; absent for the first page.
+   */
   cursor?: unknown;
   /** There is no next page. */
   is_last?: boolean;

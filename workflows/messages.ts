@@ -55,8 +55,8 @@ export function actorOf(operator: unknown): Actor {
 }
 
 /**
- * Does something to a delivery where it is. Every act is refused while an attempt is in flight, and `retry` while the delivery is paused.
- * `resume` continues the schedule where it was.
+ * Does something to a delivery where it is. Every act is refused while an attempt is in flight, and `retry` while the
+ * delivery is paused. `resume` continues the schedule where it was.
  */
 export const act = defineUpdate<DeliveryRecord, [Act | Action | undefined]>('act');
 
@@ -67,8 +67,8 @@ export const attemptFailed = defineSignal<[FailureReport]>('attemptFailed');
 export const attemptSucceeded = defineSignal('attemptSucceeded');
 
 /**
- * The endpoint answered 410 Gone. The arguments name the attempt, which disables it, and the version since which the endpoint has had the
- * URL that was attempted.
+ * The endpoint answered 410 Gone. The arguments name the attempt, which disables it, and the version since which the
+ * endpoint has had the URL that was attempted.
  */
 export const endpointGone = defineSignal<[string, number]>('endpointGone');
 

@@ -26,7 +26,9 @@ import { endCancelled } from './end-cancelled.js';
 import type { ReplayDeliveriesInput, ReplaySoFar } from './inputs.js';
 import { type Operator, operatorName, REPLAY_UPDATES, type ReplayUpdate } from './messages.js';
 
-/** Deliveries that one activity acts on: what the rate allows within about a second, so that a pause takes effect soon. */
+/**
+ * Deliveries that one activity acts on: what the rate allows within about a second, so that a pause takes effect soon.
+ */
 const MAX_BATCH = 100;
 
 const { findForReplay, actForReplay } = proxyActivities<Activities>({
@@ -36,8 +38,9 @@ const { findForReplay, actForReplay } = proxyActivities<Activities>({
 });
 
 /**
- * Acts on many deliveries: sends closed ones again, or retries, cancels or resumes open ones. It goes through the ledger page by page, and keeps
- * what a page holds until it has acted on it; so it goes on where it was, however it is interrupted.
+ * Acts on many deliveries: sends closed ones again, or retries, cancels or resumes open ones. It goes through the
+ * ledger page by page, and keeps what a page holds until it has acted on it; so it goes on where it was, however it is
+ * interrupted.
  */
 export async function replayDeliveries({ plan, so_far }: ReplayDeliveriesInput): Promise<ReplayProgress> {
   return new LiveReplay(plan, so_far).run();

@@ -16,7 +16,11 @@ export function createAccountActivities({ accounts }: { accounts: AccountRemoval
     removeEndpoints: (request: DeletionRequest): Promise<string[]> =>
       whileBeating(() => accounts.removeEndpoints(request)),
 
-    /** Cancels a page of the deliveries that are open. @param cursor `next` of the page before, `null` for the first one */
+    /**
+     * Cancels a page of the deliveries that are open.
+     *
+     * @param cursor `next` of the page before, `null` for the first one
+     */
     endOpenDeliveries: (request: DeletionRequest, cursor: unknown): Promise<EndedDeliveries> =>
       whileBeating(() => accounts.endOpenDeliveries(request, cursor ?? undefined)),
 

@@ -7,7 +7,11 @@ import type { AlertSender, HttpPoster } from '../ports.js';
 /** The most characters of a message that chat services take: Slack cuts at 40,000, Discord refuses more than 2,000. */
 const MAX_TEXT = 2_000;
 
-/** Posts to an incoming webhook: `{"text": …}`, as Slack, Mattermost, Rocket.Chat and Google Chat take it. @param url a secret */
+/**
+ * Posts to an incoming webhook: `{"text": …}`, as Slack, Mattermost, Rocket.Chat and Google Chat take it.
+ *
+ * @param url a secret
+ */
 export function createChatSender(url: string, poster: HttpPoster, userAgent: string): AlertSender {
   return async ({ subject, text }) => {
     const answer = await poster.exchange({

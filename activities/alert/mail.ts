@@ -51,7 +51,10 @@ export function createMailSender({ smtpUrl, from, to, ca }: MailOptions): AlertS
   };
 }
 
-/** Codes alone: what a server says may repeat what it was sent. The codes are nodemailer's and those of RFC 5321, section 4.2. */
+/**
+ * Codes alone: what a server says may repeat what it was sent. The codes are nodemailer's and those of RFC 5321,
+ * section 4.2.
+ */
 function describe(error: unknown): string {
   const { code, responseCode, command } = error as { code?: string; responseCode?: number; command?: string };
   const facts = [code, responseCode, command].filter((fact) => fact !== undefined).join(', ');

@@ -23,7 +23,10 @@ export function createSendAlerts({ alerts: senders, endpoints }: SendAlertsDepen
     await senders[channel]?.(renderAlerts(digest), id);
   };
 
-  /** An endpoint that was paused or deleted while its failure was held is failing no more, and nobody was told of an end. */
+  /**
+   * An endpoint that was paused or deleted while its failure was held is failing no more, and nobody was told of an
+   * end.
+   */
   async function isCurrent({ kind, account_id, endpoint_id }: Alert): Promise<boolean> {
     if (kind !== 'endpoint.failing' || account_id === undefined || endpoint_id === undefined) return true;
     return (await endpoints.load(account_id, endpoint_id))?.failing !== undefined;

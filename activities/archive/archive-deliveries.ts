@@ -51,13 +51,17 @@ export interface ArchivePart {
 export interface ArchiveRequest {
   /** How far back the first run looks: Temporal keeps nothing longer. Milliseconds. */
   reach_ms: number;
-  /** What closed later than this before now is left to the next run, milliseconds; absent: as {@link Timings} have it. */
+  /**
+   * What closed later than this before now is left to the next run, milliseconds; absent: as {@link Timings} have it.
+   */
   settled_after_ms?: number;
   /** The signed note of the last checkpoint, as far as Temporal knows. */
   checkpoint?: string;
 }
 
-/** Archives what has closed, from where the last run ended. Repeated after a crash, it goes on from what was archived. */
+/**
+ * Archives what has closed, from where the last run ended. Repeated after a crash, it goes on from what was archived.
+ */
 export function createArchiveClosed({
   archive,
   closed,
@@ -92,7 +96,8 @@ export function createArchiveClosed({
   }
 
   /**
-   * Looks once more, some time after the first look, for what closed in a period: visibility that had fallen behind lists it now.
+   * Looks once more, some time after the first look, for what closed in a period: visibility that had fallen behind
+   * lists it now.
    *
    * @param upTo how far the first look is
    */
@@ -111,7 +116,9 @@ export function createArchiveClosed({
     return { archived, isDone };
   }
 
-  /** Archives what closed from one time until before another, window by window: one at least, and more until a deadline. */
+  /**
+   * Archives what closed from one time until before another, window by window: one at least, and more until a deadline.
+   */
   async function archiveWindows(
     { from, end, width: firstWidth, deadline }: { from: Date; end: Date; width: number; deadline: number },
     advance: (to: Date) => Promise<void>,
@@ -160,8 +167,8 @@ export async function archiveExecutions(
 }
 
 /**
- * Keeps runs of one delivery apart, the earliest first: a later one takes the place of what is archived by then, and side by side either could be
- * the one that stays.
+ * Keeps runs of one delivery apart, the earliest first: a later one takes the place of what is archived by then, and
+ * side by side either could be the one that stays.
  */
 function apart(executions: readonly ClosedExecution[]): Record<'first' | 'later', ClosedExecution[]> {
   const begun = ({ runs }: ClosedExecution) => runs.map(({ run_order }) => run_order).sort()[0] ?? '';

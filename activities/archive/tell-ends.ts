@@ -5,7 +5,10 @@ import { isOperational } from '../../src/domain/event/event-kinds.js';
 import { emitTo } from '../endpoint/endpoint-incident.js';
 import type { ActivityDependencies } from '../ports.js';
 
-/** Tells accounts that deliveries have ended without success: together what ends together, and nothing of operational events themselves. */
+/**
+ * Tells accounts that deliveries have ended without success: together what ends together, and nothing of operational
+ * events themselves.
+ */
 export function createEndTeller({
   endpoints,
   ledger,

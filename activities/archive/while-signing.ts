@@ -2,14 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { LogWrites } from '../ports.js';
 
-/** A checkpoint is signed this often while much is archived, milliseconds: with the time that it takes, once a minute at least. */
+/**
+ * A checkpoint is signed this often while much is archived, milliseconds: with the time that it takes, once a minute at
+ * least.
+ */
 const SIGN_EVERY_MS = 30_000;
 /** The log is looked at for this long before, if it has to be, milliseconds. */
 const AUDIT_MS = 5_000;
 
 /**
- * Signs checkpoints of what is archived meanwhile, and at the end if another part follows. That nothing can be signed does not stop the archive: the
- * run's last activity fails for it.
+ * Signs checkpoints of what is archived meanwhile, and at the end if another part follows. That nothing can be signed
+ * does not stop the archive: the run's last activity fails for it.
  *
  * @param last the signed note of the last checkpoint, as far as Temporal knows
  */

@@ -7,17 +7,23 @@ import { callerOf } from './caller.js';
 import { LostTries } from './lost-tries.js';
 import { isolatedLane } from './side-by-side.js';
 
-/** Attempts at deliveries of the execution that calls. The payloads are in its own input, so they are not sent again. */
+/**
+ * Attempts at deliveries of the execution that calls. The payloads are in its own input, so they are not sent again.
+ */
 export interface MembersRequest {
   attempts: readonly MemberAttempt[];
 }
 
-/** How often the reports so far are sent to Temporal, so that only attempts in flight are repeated after a crash. Milliseconds. */
+/**
+ * How often the reports so far are sent to Temporal, so that only attempts in flight are repeated after a crash.
+ * Milliseconds.
+ */
 const HEARTBEAT_MS = 1_000;
 
 /**
- * How long an attempt waits for a slot, milliseconds. Attempts of a group come at once, so most of them find no slot, but an endpoint that
- * answers quickly, even with errors, frees one after another. Attempts at an endpoint that hangs are deferred after this.
+ * How long an attempt waits for a slot, milliseconds. Attempts of a group come at once, so most of them find no slot,
+ * but an endpoint that answers quickly, even with errors, frees one after another. Attempts at an endpoint that hangs
+ * are deferred after this.
  */
 const SLOT_WAIT_MS = 2_000;
 

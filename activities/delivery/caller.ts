@@ -7,8 +7,8 @@ export function callerOf({ workflowExecution }: Info): { workflowId: string; run
 }
 
 /**
- * Asks Temporal to cancel the execution that calls it. A workflow cannot do that itself, and an execution ends as Canceled only if the
- * server has a request.
+ * Asks Temporal to cancel the execution that calls it. A workflow cannot do that itself, and an execution ends as
+ * Canceled only if the server has a request.
  */
 export async function requestCancellation(): Promise<void> {
   const { client, info } = Context.current();

@@ -22,8 +22,8 @@ interface MadeAttempt {
 }
 
 /**
- * Records what an attempt means for its endpoint. It does not throw if a server cannot be reached: the request has been sent, and must not
- * be sent again because of that.
+ * Records what an attempt means for its endpoint. It does not throw if a server cannot be reached: the request has been
+ * sent, and must not be sent again because of that.
  */
 export function createConclude({
   endpoints,
@@ -43,7 +43,8 @@ export function createConclude({
   /**
    * Whichever of the two comes first disables the endpoint; as both name the attempt, the account is notified once.
    *
-   * @returns whether the endpoint takes no deliveries. It does if it has another URL by now, of which the answer says nothing
+   * @returns whether the endpoint takes no deliveries. It does if it has another URL by now, of which the answer says
+   * nothing
    */
   async function disable(
     { account_id, event_id, endpoint_id, number }: AttemptRequest,
@@ -69,8 +70,8 @@ export function createConclude({
   }
 
   /**
-   * Notifies the endpoint's incident, if there may be one. Attempts of operational events are not reported, or endpoints that
-   * watch each other would keep each other busy.
+   * Notifies the endpoint's incident, if there may be one. Attempts of operational events are not reported, or
+   * endpoints that watch each other would keep each other busy.
    */
   async function notify(
     { account_id, event_id, endpoint_id, event_kind, number }: AttemptRequest,

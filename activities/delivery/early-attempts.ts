@@ -11,9 +11,9 @@ type Reports = (AttemptReport | null)[];
 const MAX_CLAIMS = 1_000;
 
 /**
- * First attempts in the direct lane. Two sides ask for each of them: the code that started the delivery, once Temporal has persisted the
- * start and has given the first workflow task to this process; and the workflow. The first to ask makes the attempt, so that it need not
- * wait until the workflow's code has run. The second gets the same report.
+ * First attempts in the direct lane. Two sides ask for each of them: the code that started the delivery, once Temporal
+ * has persisted the start and has given the first workflow task to this process; and the workflow. The first to ask
+ * makes the attempt, so that it need not wait until the workflow's code has run. The second gets the same report.
  */
 export class EarlyAttempts implements Port {
   /** What the first side has begun, by run, until the second asks for it. */
@@ -42,8 +42,8 @@ export class EarlyAttempts implements Port {
   }
 
   /**
-   * The attempts that a workflow asks for: those that have been begun for its run, or new ones. One that cannot be made does not affect the
-   * others.
+   * The attempts that a workflow asks for: those that have been begun for its run, or new ones. One that cannot be made
+   * does not affect the others.
    *
    * @param placed see {@link begin}
    */

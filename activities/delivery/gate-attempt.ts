@@ -15,12 +15,16 @@ type NotNow = Exclude<AttemptReport, { kind: 'attempted' }>;
 
 /** A turn within this time is waited for here; for a later one the delivery's workflow waits. Milliseconds. */
 const NEAR_MS = 100;
-/** A turn is void when it is this old: many old ones, used at once after a pause of all workers, would exceed the limit. Milliseconds. */
+/**
+ * A turn is void when it is this old: many old ones, used at once after a pause of all workers, would exceed the limit.
+ * Milliseconds.
+ */
 const TURN_VALID_MS = 1_000;
 
 /**
- * Finds out whether an attempt may be made now: by the endpoint as it is now, what this process knows of it, its rate limit, and the attempts in
- * flight to it. None of this is an attempt, so no time that passes here is charged to the endpoint.
+ * Finds out whether an attempt may be made now: by the endpoint as it is now, what this process knows of it, its rate
+ * limit, and the attempts in flight to it. None of this is an attempt, so no time that passes here is charged to the
+ * endpoint.
  */
 export function createGate({
   endpoints,

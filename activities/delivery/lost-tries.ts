@@ -8,8 +8,8 @@ import { callerOf } from './caller.js';
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Temporal gives a workflow task that does not end to another process after 10 s: its default, and nothing here sets another. The clocks of the two processes may
- * differ by the rest. Milliseconds.
+ * Temporal gives a workflow task that does not end to another process after 10 s: its default, and nothing here sets
+ * another. The clocks of the two processes may differ by the rest. Milliseconds.
  */
 const TASK_LOST_MS = 5_000;
 /** The attempts do not wait longer for that, milliseconds: Temporal may be slow just then. */
@@ -33,8 +33,9 @@ export async function lostTasks(
 }
 
 /**
- * Counts the tries of an activity whose end nobody knows. Temporal tries an activity again if its process died, or stood still for too long:
- * that try may have sent its requests. One that threw has sent nothing, and is not counted if it was made in this process.
+ * Counts the tries of an activity whose end nobody knows. Temporal tries an activity again if its process died, or
+ * stood still for too long: that try may have sent its requests. One that threw has sent nothing, and is not counted if
+ * it was made in this process.
  */
 export class LostTries {
   private readonly thrown = new Map<string, number>();

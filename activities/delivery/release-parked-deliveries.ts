@@ -13,8 +13,8 @@ interface ReleaseRequest extends EndpointKey {
 }
 
 /**
- * Releases what waits for an endpoint, oldest first, at a rate that the endpoint can handle, until nothing is left or deliveries to it wait again.
- * Repeated after a crash, it releases what waits then, at the rate it had reached.
+ * Releases what waits for an endpoint, oldest first, at a rate that the endpoint can handle, until nothing is left or
+ * deliveries to it wait again. Repeated after a crash, it releases what waits then, at the rate it had reached.
  */
 export function createReleaseParkedDeliveries({
   ledger,
@@ -37,7 +37,8 @@ export function createReleaseParkedDeliveries({
         maxRate: per_second,
         retries,
         async endpoint() {
-          // This process may remember it as it was before another one resumed it, and a release that stops is not taken up again.
+          // This process may remember it as it was before another one resumed it, and a release that stops is not taken
+          // up again.
           const endpoint = await endpoints.loadFresh(account_id, endpoint_id);
           if (!endpoint) return 'gone';
           const { status, failing } = endpoint;

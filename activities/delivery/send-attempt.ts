@@ -11,7 +11,10 @@ import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } 
 const SNIPPET_LENGTH = 1_024;
 const KEPT_HEADERS = ['content-type', 'date', 'retry-after', 'server', 'x-request-id'] as const;
 const KEPT_HEADER_LENGTH = 256;
-/** The answer header with which a subscriber may sign what it received. It is kept with the attempt, and so in what its record commits to. */
+/**
+ * The answer header with which a subscriber may sign what it received. It is kept with the attempt, and so in what its
+ * record commits to.
+ */
 const RECEIPT_HEADER = 'webhook-receipt';
 /** A subscriber's receipt: visible ASCII characters, so that it stays what it was. */
 const RECEIPT = /^[\x21-\x7e]{1,1024}$/;
@@ -26,7 +29,8 @@ interface Sent {
 }
 
 /**
- * Signs a payload with the endpoint's live secrets and posts it, or gives it to the program that is connected to a listener. A failure of the request is an attempt too, so it is returned.
+ * Signs a payload with the endpoint's live secrets and posts it, or gives it to the program that is connected to a
+ * listener. A failure of the request is an attempt too, so it is returned.
  *
  * @throws if the secrets cannot be decrypted: nothing was sent
  */
@@ -90,7 +94,10 @@ export function createSend({
     };
   };
 
-  /** An endpoint may answer with what it was sent: what is kept of its answer, and a digest of it, can be read as long as the payload. */
+  /**
+   * An endpoint may answer with what it was sent: what is kept of its answer, and a digest of it, can be read as long
+   * as the payload.
+   */
   async function seal(request: AttemptRequest, kept: Partial<Attempt>): Promise<Partial<Attempt>> {
     const { response_sha256, response_headers, response_snippet, ...numbers } = kept;
     if (!request.sealed || (!response_headers && response_sha256 === undefined)) return kept;
@@ -101,8 +108,8 @@ export function createSend({
 }
 
 /**
- * The URL that an attempt went to, as it is kept. Without user information, but with path and query: they tell a subscriber in
- * which of their systems to look.
+ * The URL that an attempt went to, as it is kept. Without user information, but with path and query: they tell a
+ * subscriber in which of their systems to look.
  */
 function sentTo(targetUrl: string, secrets: readonly string[]): string {
   const { origin, pathname, search } = new URL(targetUrl);
@@ -110,8 +117,8 @@ function sentTo(targetUrl: string, secrets: readonly string[]): string {
 }
 
 /**
- * What is kept of an answer. An endpoint may answer with what it was sent, so secrets are removed. That is done before anything is cut,
- * because the first half of a secret would stay.
+ * What is kept of an answer. An endpoint may answer with what it was sent, so secrets are removed. That is done before
+ * anything is cut, because the first half of a secret would stay.
  */
 function keptOf(
   { statusCode, headers, body, bodyBytes, bodySha256, isCut }: HttpAnswer,

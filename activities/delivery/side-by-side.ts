@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Attempts that are begun in the order in which they are asked for, whichever group they are of: all at once, thousands of them would take the memory of
- * thousands, and the first would wait until the last is prepared.
+ * Attempts that are begun in the order in which they are asked for, whichever group they are of: all at once, thousands
+ * of them would take the memory of thousands, and the first would wait until the last is prepared.
  *
  * @param begunAtOnce so many are begun before the process does anything else, such as sending them
  */
@@ -34,5 +34,8 @@ export function createSideBySide(begunAtOnce: number) {
 
 /** The process's attempts in the direct lane: few at once, so that the first are sent soon. */
 export const directLane = createSideBySide(16);
-/** The process's attempts in the isolated lane. Endpoints of these are read from the database together, which is slow for fewer. */
+/**
+ * The process's attempts in the isolated lane. Endpoints of these are read from the database together, which is slow
+ * for fewer.
+ */
 export const isolatedLane = createSideBySide(64);

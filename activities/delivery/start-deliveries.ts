@@ -2,7 +2,10 @@ import { Context } from '@temporalio/activity';
 import type { ActivityDependencies, DeliveryBatch } from '../ports.js';
 import { callerOf } from './caller.js';
 
-/** How many are started at once: in groups that is three to six calls to Temporal, which on another machine wait longer than they work. */
+/**
+ * How many are started at once: in groups that is three to six calls to Temporal, which on another machine wait longer
+ * than they work.
+ */
 const AT_ONCE = 360;
 
 /** Offsets in a fan-out's targets: from `first` up to, not including, `end`. */
@@ -12,8 +15,8 @@ export interface TargetRange {
 }
 
 /**
- * Starts a part of the deliveries of the fan-out that calls it. Repeated after a crash, it continues after its last heartbeat, and starts
- * nothing twice.
+ * Starts a part of the deliveries of the fan-out that calls it. Repeated after a crash, it continues after its last
+ * heartbeat, and starts nothing twice.
  */
 export function createStartDeliveries({ ledger }: Pick<ActivityDependencies, 'ledger'>) {
   return async function startDeliveries({ first, end }: TargetRange): Promise<void> {

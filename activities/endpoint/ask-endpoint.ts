@@ -51,8 +51,8 @@ export async function askEndpoint(
 }
 
 /**
- * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON. The name differs from
- * the one in the request, so that a server that echoes requests is not verified.
+ * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON. The
+ * name differs from the one in the request, so that a server that echoes requests is not verified.
  */
 function challenge(
   { id: endpoint_id, verification_token: token, signing_keys }: EndpointForVerification,
@@ -86,8 +86,9 @@ function challenge(
 }
 
 /**
- * CloudEvents, "HTTP 1.1 Web Hooks for Event Delivery", section 4: `OPTIONS` with `WebHook-Request-Origin`; permission is
- * `WebHook-Allowed-Origin` with that origin or `*`, and a rate in requests per minute, or later a call of the callback.
+ * CloudEvents, "HTTP 1.1 Web Hooks for Event Delivery", section 4: `OPTIONS` with `WebHook-Request-Origin`; permission
+ * is `WebHook-Allowed-Origin` with that origin or `*`, and a rate in requests per minute, or later a call of the
+ * callback.
  */
 function requestPermission(
   { rate_limit }: EndpointForVerification,
@@ -111,7 +112,10 @@ function requestPermission(
   };
 }
 
-/** Graph API, "Getting started with webhooks", verification requests: `GET` with `hub.challenge`, which must come back as it is. */
+/**
+ * Graph API, "Getting started with webhooks", verification requests: `GET` with `hub.challenge`, which must come back
+ * as it is.
+ */
 function challengeAsGraphApi({
   target_url,
   verification_token: token,
@@ -130,8 +134,8 @@ function challengeAsGraphApi({
 }
 
 /**
- * A URL with parameters behind those that it has, which stay as they are written: `URL.searchParams` would write all of them anew. One that
- * has the name of an added one is replaced.
+ * A URL with parameters behind those that it has, which stay as they are written: `URL.searchParams` would write all of
+ * them anew. One that has the name of an added one is replaced.
  */
 export function withQuery(text: string, added: Readonly<Record<string, string>>): string {
   const url = new URL(text);
@@ -144,8 +148,8 @@ export function withQuery(text: string, added: Readonly<Record<string, string>>)
 }
 
 /**
- * Requests per minute as CloudEvents' `WebHook-Request-Rate` takes them, an integer above 0 (section 4.1.3), and never less than what is going
- * to be sent.
+ * Requests per minute as CloudEvents' `WebHook-Request-Rate` takes them, an integer above 0 (section 4.1.3), and never
+ * less than what is going to be sent.
  *
  * @param perSecond above 0
  */

@@ -36,7 +36,11 @@ export function createEndpointActivities({ endpoints, ledger, raiser }: Incident
       await ledger.release({ account_id, endpoint_id }, true);
     },
 
-    /** Marks an endpoint as failing and emits the event that says so, if it is active. @returns its status, or `deleted` */
+    /**
+     * Marks an endpoint as failing and emits the event that says so, if it is active.
+     *
+     * @returns its status, or `deleted`
+     */
     async openIncident({ event, ...change }: MarkChange & { event: OperationalEvent }): Promise<string> {
       const status = await mark(endpoints, change);
       if (status === 'active') await emit(ports, event);
@@ -55,7 +59,11 @@ export function createEndpointActivities({ endpoints, ledger, raiser }: Incident
       if (release) await ledger.release({ account_id, endpoint_id }, true);
     },
 
-    /** Disables an endpoint. @returns whether this incident did so; false if it was disabled before for another cause */
+    /**
+     * Disables an endpoint.
+     *
+     * @returns whether this incident did so; false if it was disabled before for another cause
+     */
     async disableEndpoint({
       account_id,
       endpoint_id,
@@ -78,7 +86,8 @@ export function createEndpointActivities({ endpoints, ledger, raiser }: Incident
     },
 
     /**
-     * Removes an endpoint's signing secrets whose overlap has ended. They have stopped signing already; this deletes them from the database.
+     * Removes an endpoint's signing secrets whose overlap has ended. They have stopped signing already; this deletes
+     * them from the database.
      *
      * @returns when the next overlap ends, milliseconds since the epoch; `null` if there is none left
      */

@@ -22,7 +22,10 @@ function confirmationUrl(
   return url.href;
 }
 
-/** A change of a pending endpoint starts its verification again, so this is not the end: the endpoint is asked once more. */
+/**
+ * A change of a pending endpoint starts its verification again, so this is not the end: the endpoint is asked once
+ * more.
+ */
 const CHANGED: VerificationReport = {
   state: 'pending',
   reason: 'It was changed while it was being verified.',
@@ -62,7 +65,9 @@ export function createVerificationActivities({
       return verified ? await settle(pending, key) : CHANGED;
     },
 
-    /** Takes an endpoint into service after a call of its confirmation URL, unless it has changed since it was asked. */
+    /**
+     * Takes an endpoint into service after a call of its confirmation URL, unless it has changed since it was asked.
+     */
     async confirmEndpoint(
       key: EndpointKey,
       allowedRate: number | undefined,
@@ -75,7 +80,8 @@ export function createVerificationActivities({
     /**
      * Disables an endpoint that was not verified in time, unless it has changed since it was asked last.
      *
-     * @returns whether it has changed, so that it is still to be verified: whoever changed it may have crashed before saying so
+     * @returns whether it has changed, so that it is still to be verified: whoever changed it may have crashed before
+     * saying so
      */
     async giveUpEndpoint(
       key: EndpointKey,

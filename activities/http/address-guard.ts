@@ -19,10 +19,11 @@ export class BlockedAddressError extends Error {
 /** Decides at connect time where a delivery may go. */
 export interface AddressGuard {
   /**
-   * The addresses of a host, all of them allowed now: what was kept of an earlier look-up is checked as well. A connection is made to these
-   * and to nothing else: there is no second look-up that could lead elsewhere.
+   * The addresses of a host, all of them allowed now: what was kept of an earlier look-up is checked as well. A
+   * connection is made to these and to nothing else: there is no second look-up that could lead elsewhere.
    *
-   * @throws BlockedAddressError if any of them is refused: a name that also leads to an inner address is refused as a whole
+   * @throws BlockedAddressError if any of them is refused: a name that also leads to an inner address is refused as a
+   * whole
    * @throws UnresolvedNameError
    */
   resolve(hostname: string, port: number): Promise<ResolvedName>;
@@ -34,7 +35,9 @@ export interface AddressGuardOptions {
   policy: AddressPolicy;
   /** Default: as the operating system does. */
   resolveName?: ResolveName;
-  /** Ports that this service and its servers listen on; at this machine's own addresses they are refused in any case. */
+  /**
+   * Ports that this service and its servers listen on; at this machine's own addresses they are refused in any case.
+   */
   ownPorts?: () => readonly number[];
 }
 

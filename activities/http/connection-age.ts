@@ -2,13 +2,17 @@ import type { Socket } from 'node:net';
 
 /** The greatest age of a connection where nothing else is said, milliseconds. */
 const MAX_AGE_MS = 300_000;
-/** A connection lasts so long at least, milliseconds, whatever the TTL: a name with a TTL of 0 would cost a handshake for each event. */
+/**
+ * A connection lasts so long at least, milliseconds, whatever the TTL: a name with a TTL of 0 would cost a handshake
+ * for each event.
+ */
 const MIN_AGE_MS = 10_000;
 
 /**
  * How long a connection may be used, milliseconds.
  *
- * @param expiresAt until when its name's addresses are good, milliseconds since the epoch; `undefined` if that is not known
+ * @param expiresAt until when its name's addresses are good, milliseconds since the epoch; `undefined` if that is not
+ * known
  * @param mostMs the most that is allowed; default: five minutes
  */
 export function greatestAge(expiresAt: number | undefined, mostMs = MAX_AGE_MS): number {
@@ -27,7 +31,10 @@ interface Use {
 
 const uses = new WeakMap<Socket, Use>();
 
-/** Notes where a connection leads, and closes it once it has an age, milliseconds, or when the exchange is over that is under way on it then. */
+/**
+ * Notes where a connection leads, and closes it once it has an age, milliseconds, or when the exchange is over that is
+ * under way on it then.
+ */
 export function limitAge(socket: Socket, address: string, ageMs: number): void {
   const use: Use = { address, isBusy: false, isOld: false };
   uses.set(socket, use);

@@ -16,7 +16,10 @@ export interface ConnectorOptions {
   extraCa: readonly string[];
   /** Shown to endpoints that ask for a client certificate (mutual TLS). */
   clientCertificate?: { cert: string; key: string } | undefined;
-  /** An HTTP proxy that connections leave through, by CONNECT. It is given addresses, never names: the guard has checked them here. */
+  /**
+   * An HTTP proxy that connections leave through, by CONNECT. It is given addresses, never names: the guard has checked
+   * them here.
+   */
   egressProxy?: string | undefined;
   /** The greatest age of a connection, milliseconds; less if the name's addresses are good for less. */
   maxAgeMs?: number | undefined;
@@ -25,8 +28,8 @@ export interface ConnectorOptions {
 /** When a connection that is made for no exchange is given up, milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 /**
- * When the next address is tried beside one that has not opened, milliseconds: RFC 8305, section 5, recommends 250 and allows 2,000. A proxy answers
- * when it has connected itself, and may ask somebody else before.
+ * When the next address is tried beside one that has not opened, milliseconds: RFC 8305, section 5, recommends 250 and
+ * allows 2,000. A proxy answers when it has connected itself, and may ask somebody else before.
  */
 const NEXT_AFTER_MS = { direct: 250, byProxy: 1_000 };
 
@@ -38,7 +41,10 @@ const SOCKET_OPTIONS = {
   highWaterMark: 64 * 1_024,
 } as const;
 
-/** A connector for undici that connects to guarded addresses only, and takes as long as the exchange may that it is called for. */
+/**
+ * A connector for undici that connects to guarded addresses only, and takes as long as the exchange may that it is
+ * called for.
+ */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { guard, extraCa, clientCertificate, egressProxy, maxAgeMs } = options;
   const secure = buildConnector({
@@ -160,8 +166,8 @@ function addTls(
     const socket = begin({ ...named, httpSocket }, (...[error, secured]) => {
       signal.removeEventListener('abort', giveUp);
       if (error) return reject(error);
-      // Node.js tells of an alert that comes after the handshake, such as that a certificate is required (TLS 1.3), and leaves the connection
-      // open; its end would be told as the cause.
+      // Node.js tells of an alert that comes after the handshake, such as that a certificate is required (TLS 1.3), and
+      // leaves the connection open; its end would be told as the cause.
       secured.on('error', (cause) => secured.destroy(cause));
       resolve(secured);
     });

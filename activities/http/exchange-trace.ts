@@ -60,8 +60,8 @@ export function currentTrace(): ExchangeTrace | undefined {
   return exchanges.getStore();
 }
 
-// undici says by a diagnostics channel, and in no other way, on which connection a request goes out (its documentation, "Diagnostics
-// Channel Support"). It does so in the context in which the request was made.
+// undici says by a diagnostics channel, and in no other way, on which connection a request goes out (its documentation,
+// "Diagnostics Channel Support"). It does so in the context in which the request was made.
 subscribe('undici:client:sendHeaders', (message) => {
   exchanges.getStore()?.sent((message as { socket: Socket }).socket);
 });

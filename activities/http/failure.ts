@@ -66,8 +66,8 @@ const WORDS_OF_DNS: Record<UnresolvedReason, string> = {
 };
 
 /**
- * Says why a request got no answer: a stable code and words for the endpoint's owner. The words never come from the error itself, which
- * may name inner addresses.
+ * Says why a request got no answer: a stable code and words for the endpoint's owner. The words never come from the
+ * error itself, which may name inner addresses.
  *
  * @param timedOut whether the attempt's own limit ended it
  */

@@ -1,7 +1,10 @@
 import type { Socket } from 'node:net';
 import type { ResolvedAddress } from './names/name-answer.js';
 
-/** The most addresses of one name that an attempt tries: whoever owns a name must not have this service connect to thousands. */
+/**
+ * The most addresses of one name that an attempt tries: whoever owns a name must not have this service connect to
+ * thousands.
+ */
 const MAX_TRIED = 8;
 
 /** Opens a connection to one address. @param signal ends when it is not wanted any more */
@@ -14,9 +17,10 @@ export interface Opened {
 }
 
 /**
- * Opens a connection to one of several addresses of a name, by RFC 8305, section 5 ("Happy Eyeballs"): the families in turns, IPv6 first;
- * the next address when one fails, and at the latest after `nextAfterMs`, while those before may still open. The first one that opens is
- * taken. What Node.js has for it (`autoSelectFamily`) gives each address up after that time, so that a slow one is never reached.
+ * Opens a connection to one of several addresses of a name, by RFC 8305, section 5 ("Happy Eyeballs"): the families in
+ * turns, IPv6 first; the next address when one fails, and at the latest after `nextAfterMs`, while those before may
+ * still open. The first one that opens is taken. What Node.js has for it (`autoSelectFamily`) gives each address up
+ * after that time, so that a slow one is never reached.
  *
  * @param signal ends all of it
  * @throws the error that tells most, if no address is left; the reason of `signal`

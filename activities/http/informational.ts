@@ -10,8 +10,9 @@ const CONTINUE = 100;
 /** Informational as well, and without a meaning here: whoever reads answers passes over it. */
 const PROCESSING = 102;
 
-// Has undici take a `100 Continue` that nobody asked for, as a client must (RFC 9110, section 15.2). undici takes it for an error, and has no
-// option, but passes other informational answers on, so its parser is told of one of these. The parser is reached through the connection.
+// Has undici take a `100 Continue` that nobody asked for, as a client must (RFC 9110, section 15.2). undici takes it
+// for an error, and has no option, but passes other informational answers on, so its parser is told of one of these.
+// The parser is reached through the connection.
 subscribe('undici:client:connected', (message) => {
   const { socket } = message as { socket: Socket };
   const symbol = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'parser');

@@ -14,9 +14,9 @@ const MAX_BODY_BYTES = 16 * 1024;
 const MAX_INFORMATIONAL = 50;
 
 /**
- * A client that connects to guarded addresses only, verifies certificates, follows no redirects and reads bounded answers. It makes a
- * connection for each request that finds none idle, so no request waits for another: how many are in flight is limited for each
- * endpoint, by whoever sends them.
+ * A client that connects to guarded addresses only, verifies certificates, follows no redirects and reads bounded
+ * answers. It makes a connection for each request that finds none idle, so no request waits for another: how many are
+ * in flight is limited for each endpoint, by whoever sends them.
  */
 export function createPoster(options: ConnectorOptions): HttpPoster & { close(): Promise<void> } {
   const agent = new Agent({

@@ -26,7 +26,10 @@ const ATTACKS: readonly Attack[] = [
 ];
 const PROBES: readonly Probe[] = Object.values(probes);
 
-/** How many times as long as alone a healthy tenant may wait during an attack, and what is too little to tell, milliseconds. */
+/**
+ * How many times as long as alone a healthy tenant may wait during an attack, and what is too little to tell,
+ * milliseconds.
+ */
 const MOST_TIMES = 3;
 const LEAST_TOLD_MS = 50;
 /** How long what an attacker has begun may take to end, milliseconds. */
@@ -103,7 +106,9 @@ async function attack(servers: BenchServers, one: Attack): Promise<boolean> {
   }
 }
 
-/** Attackers are elsewhere: what they use themselves is not taken from the service. Only root may take a priority back. */
+/**
+ * Attackers are elsewhere: what they use themselves is not taken from the service. Only root may take a priority back.
+ */
 function giveWay(doesSo: boolean): void {
   if (process.getuid?.() === 0)
     setPriority(doesSo ? constants.priority.PRIORITY_LOW : constants.priority.PRIORITY_NORMAL);

@@ -19,7 +19,10 @@ export interface Seen {
   errors: Record<string, number>;
 }
 
-/** A tenant with little traffic and an endpoint that is healthy, in a process of its own: nothing of an attack is in its way but the service. */
+/**
+ * A tenant with little traffic and an endpoint that is healthy, in a process of its own: nothing of an attack is in its
+ * way but the service.
+ */
 export interface HealthyTenant {
   /** What it sees for so many seconds. */
   watch(seconds: number): Promise<Seen>;

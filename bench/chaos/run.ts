@@ -30,7 +30,10 @@ export interface RunOptions {
   atEnd?(world: World): Promise<void>;
 }
 
-/** Does what a plan says to a whole installation under load, waits until it has come to rest, and collects what all views say. */
+/**
+ * Does what a plan says to a whole installation under load, waits until it has come to rest, and collects what all
+ * views say.
+ */
 export async function run({
   plan,
   nodes,

@@ -6,12 +6,19 @@ import { type ActContext, askSomeNode } from './faults/acts.js';
 import { describeOpen } from './open-executions.js';
 import type { ChaosAccount, World } from './world/world.js';
 
-/** How long each of these may take to come to rest, milliseconds: it says that something is stuck, not how fast it should be. */
+/**
+ * How long each of these may take to come to rest, milliseconds: it says that something is stuck, not how fast it
+ * should be.
+ */
 const LIMIT_MS = 180_000;
 const ASK_EVERY_MS = 1_000;
 const OPEN_REPLAYS = new Set(['running', 'paused']);
 
-/** Waits until nothing of something remains, and says what it waits for. @returns what was in vain, empty if nothing was */
+/**
+ * Waits until nothing of something remains, and says what it waits for.
+ *
+ * @returns what was in vain, empty if nothing was
+ */
 async function wait(
   what: string,
   report: (line: string) => void,
@@ -33,8 +40,8 @@ async function wait(
 }
 
 /**
- * After the last fault: has all endpoints take deliveries, and waits until all events have their 202, nothing is open, acts have ended and
- * everything is in the archive.
+ * After the last fault: has all endpoints take deliveries, and waits until all events have their 202, nothing is open,
+ * acts have ended and everything is in the archive.
  *
  * @returns what was waited for in vain
  */

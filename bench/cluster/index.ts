@@ -95,7 +95,9 @@ async function keepRunning(servers: ClusterServers): Promise<void> {
   }
 }
 
-/** Measures setups in turns, so that what the machine does meanwhile concerns all of them, and tells the middle of each. */
+/**
+ * Measures setups in turns, so that what the machine does meanwhile concerns all of them, and tells the middle of each.
+ */
 async function measureAll(servers: ClusterServers): Promise<void> {
   const saturated = (count: number, inFlight: number, isGrouped: boolean): Setup => ({
     nodes: count,

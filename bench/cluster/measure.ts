@@ -25,7 +25,10 @@ const COUNTED_MS = 1_200;
 export interface Setup {
   nodes: number;
   isGrouped: boolean;
-  /** As fast as it is answered, with so many requests under way at each node; or at a rate, events a second at all of them. */
+  /**
+   * As fast as it is answered, with so many requests under way at each node; or at a rate, events a second at all of
+   * them.
+   */
   load: { inFlight: number; events: number } | { perSecond: number; seconds: number };
 }
 
@@ -43,7 +46,9 @@ export interface Outcome extends Observation {
   archive: Spent;
   /** Cores of the machine that were busy, other people's work included. */
   busyCores: number;
-  /** The part of the time for which the busiest node's main thread was busy, and the program that sends and receives. */
+  /**
+   * The part of the time for which the busiest node's main thread was busy, and the program that sends and receives.
+   */
   mainThread: number;
   program: number;
   /** Average load of the machine over the minute before. */

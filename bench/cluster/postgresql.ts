@@ -12,7 +12,10 @@ const run = promisify(execFile);
 /** The user of the database; nobody but this machine reaches it, for as long as it runs. */
 export const DATABASE_USER = 'temporal';
 export const DATABASE_PASSWORD = 'temporal';
-/** The user of the operating system that PostgreSQL runs as where we are root, which it refuses to be: the package makes it. */
+/**
+ * The user of the operating system that PostgreSQL runs as where we are root, which it refuses to be: the package makes
+ * it.
+ */
 const SYSTEM_USER = 'postgres';
 
 /** A PostgreSQL server of our own, empty at first. */

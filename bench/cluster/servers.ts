@@ -27,8 +27,8 @@ export interface ClusterServers extends BenchServers {
 }
 
 /**
- * Starts what docker-compose.yml starts, without containers: Temporal's server with the settings of its image and of deploy/temporal, over
- * PostgreSQL. MongoDB is the embedded one, or the server at `TEST_MONGODB_URI`.
+ * Starts what docker-compose.yml starts, without containers: Temporal's server with the settings of its image and of
+ * deploy/temporal, over PostgreSQL. MongoDB is the embedded one, or the server at `TEST_MONGODB_URI`.
  */
 export async function startClusterServers(report: (line: string) => void): Promise<ClusterServers> {
   const programs = await temporalPrograms(report);

@@ -1,10 +1,14 @@
 /**
- * What an installation needs for a rate, from what was measured. Everything that a delivery uses up has a part for its execution in Temporal,
- * which the deliveries of a group share, and a part of its own: `execution / size of the group + delivery`. Two measurements, of deliveries
- * one by one and of groups, give both parts.
+ * What an installation needs for a rate, from what was measured. Everything that a delivery uses up has a part for its
+ * execution in Temporal, which the deliveries of a group share, and a part of its own:
+ * `execution / size of the group + delivery`. Two measurements, of deliveries one by one and of groups, give both
+ * parts.
  */
 
-/** What a delivery uses up: milliseconds of processor time, rows, commits and bytes of Temporal's databases, bytes of the archive. */
+/**
+ * What a delivery uses up: milliseconds of processor time, rows, commits and bytes of Temporal's databases, bytes of
+ * the archive.
+ */
 export const QUANTITIES = [
   'hooklineMs',
   /** Of `hooklineMs`, that of the main thread, which is one core of a process at most. */

@@ -30,7 +30,11 @@ const GROUPS_AT_ONCE = 4;
 const PROOFS = 500;
 const ATTEMPTS = 10;
 
-/** Appends records group by group, as the archive does under load, and signs a checkpoint. @param folder of the servers */
+/**
+ * Appends records group by group, as the archive does under load, and signs a checkpoint.
+ *
+ * @param folder of the servers
+ */
 export async function measureLog(uri: string, folder: string, records: number): Promise<LogCost> {
   const database = await connectDatabase(uri);
   try {

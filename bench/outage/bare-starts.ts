@@ -4,7 +4,8 @@ import { steadily } from '../support/load.js';
 import type { BenchServers } from '../support/system.js';
 
 /**
- * Starts workflows of a task queue that no worker polls, at a steady rate for so many seconds or until told to stop: what one write to Temporal takes while something else goes on.
+ * Starts workflows of a task queue that no worker polls, at a steady rate for so many seconds or until told to stop:
+ * what one write to Temporal takes while something else goes on.
  *
  * @returns how long each took, milliseconds
  */

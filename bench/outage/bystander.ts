@@ -6,11 +6,14 @@ import type { Customer } from './bystander-process.js';
 import type { Travel } from './travel.js';
 
 /**
- * A customer with little traffic and an endpoint that is healthy. It is a process of its own: in that of another customer, its events would
- * wait for that one's as well.
+ * A customer with little traffic and an endpoint that is healthy. It is a process of its own: in that of another
+ * customer, its events would wait for that one's as well.
  */
 export interface Bystander {
-  /** Sends events at a steady rate, begins something else soon after, and says how long those took that were sent while that went on. */
+  /**
+   * Sends events at a steady rate, begins something else soon after, and says how long those took that were sent while
+   * that went on.
+   */
   travel<T>(meanwhile: () => Promise<T>): Promise<{ travelled: Travel; result: T }>;
   stop(): Promise<void>;
 }

@@ -22,8 +22,8 @@ export interface Outage {
   /** From the endpoint's return until its first, and then 95 % and all of its events had arrived, milliseconds. */
   returnedMs: { first: number; p95: number; all: number };
   /**
-   * Processor time of service and Temporal for each event, from its post to its delivery, milliseconds: without what they use while
-   * nothing happens.
+   * Processor time of service and Temporal for each event, from its post to its delivery, milliseconds: without what
+   * they use while nothing happens.
    */
   cpu: { healthy: number; failing: number };
   repeated: number;
@@ -39,8 +39,8 @@ const IDLE_MS = 5_000;
 const LIMIT_MS = 600_000;
 
 /**
- * An endpoint fails while events for it come as fast as they are accepted, and returns; a healthy one beside it gets events at a steady
- * rate meanwhile.
+ * An endpoint fails while events for it come as fast as they are accepted, and returns; a healthy one beside it gets
+ * events at a steady rate meanwhile.
  *
  * @param delayMs how long the failing endpoint takes for an answer
  */

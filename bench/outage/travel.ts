@@ -2,7 +2,10 @@
 export interface Travel {
   /** From an event's post to its arrival. */
   event: number[];
-  /** The floor: the start of a workflow that nobody runs, which is less than any event needs, asked of Temporal in the same seconds. */
+  /**
+   * The floor: the start of a workflow that nobody runs, which is less than any event needs, asked of Temporal in the
+   * same seconds.
+   */
   bareStart: number[];
 }
 

@@ -2,7 +2,10 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { LiveGroup } from '../../src/domain/delivery/delivery-group.js';
 
-/** A delivery done the plain way: one regular activity, which the server retries. What most services on Temporal would do. */
+/**
+ * A delivery done the plain way: one regular activity, which the server retries. What most services on Temporal would
+ * do.
+ */
 export async function deliver({
   events,
   deliveries,

@@ -26,7 +26,9 @@ export interface Answer {
 const GIVE_UP_MS = 60_000;
 const RUN = Date.now();
 
-/** One request of each kind that a producer, a subscriber or an application sends. Makes an OAuth client for the last. */
+/**
+ * One request of each kind that a producer, a subscriber or an application sends. Makes an OAuth client for the last.
+ */
 export async function prepareRequests({ url, key }: BenchAccount): Promise<RequestKind[]> {
   const authorization = `Bearer ${key}`;
   const json = { 'content-type': 'application/json' };
@@ -78,7 +80,10 @@ const CLIENT = {
 
 let sent = 0;
 
-/** Sends one of each kind at a steady rate, whether they are answered or not, until `stop`, which waits for the last answer. */
+/**
+ * Sends one of each kind at a steady rate, whether they are answered or not, until `stop`, which waits for the last
+ * answer.
+ */
 export function sendAll(
   kinds: readonly RequestKind[],
   everyMs: number,

@@ -2,7 +2,9 @@ import { OPERATOR } from '../../src/domain/change/change.js';
 import type { EndpointInput } from '../../src/models/endpoint/endpoint-document.js';
 import type { EndpointRepository } from '../../src/models/endpoint/endpoints.js';
 
-/** Registers active endpoints for purchases, past the API, which counts all of an account's endpoints for each new one. */
+/**
+ * Registers active endpoints for purchases, past the API, which counts all of an account's endpoints for each new one.
+ */
 export async function registerDirectly(
   endpoints: EndpointRepository,
   accountId: string,

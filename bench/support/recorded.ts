@@ -5,7 +5,10 @@ import { membersOf } from '../../src/temporal/read/group/group-memo.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { until } from './until.js';
 
-/** Deliveries on a task queue that Temporal has recorded as made. To be asked while no worker runs, so that nothing changes. */
+/**
+ * Deliveries on a task queue that Temporal has recorded as made. To be asked while no worker runs, so that nothing
+ * changes.
+ */
 export async function countRecorded({ client }: TemporalConnection, taskQueue: string): Promise<number> {
   const { workflow } = client;
   const list = (status: string) =>

@@ -7,7 +7,10 @@ import { startService } from '../../src/bin/service.js';
 import { loadSettings } from '../../src/config/load.js';
 import { buildWorkflowBundle } from '../../src/temporal/server/bundle.js';
 
-/** The same service done the plain way: no eager start, because API and worker do not share a connection, and `bench/plain`. */
+/**
+ * The same service done the plain way: no eager start, because API and worker do not share a connection, and
+ * `bench/plain`.
+ */
 const settings = loadSettings();
 keepHeapsSmall();
 const logger = createLogger(settings);

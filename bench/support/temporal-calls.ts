@@ -1,5 +1,6 @@
 /**
- * Calls that a process has made to Temporal so far, by operation, as the SDK counts them; without long polls and the worker's signs of life.
+ * Calls that a process has made to Temporal so far, by operation, as the SDK counts them; without long polls and the
+ * worker's signs of life.
  *
  * @param address where the SDK serves its metrics: `HOOKLINE_TEMPORAL_METRICS_ADDRESS` of that process
  */

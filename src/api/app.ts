@@ -52,7 +52,10 @@ import { statsOperations } from './routes/stats/stats.js';
 import { subjectOperations } from './routes/subjects/subjects.js';
 import { webRoutes } from './web/web-routes.js';
 
-/** Every answer comes within ten seconds, whatever a server behind does; two seconds are for a busy process. Milliseconds. */
+/**
+ * Every answer comes within ten seconds, whatever a server behind does; two seconds are for a busy process.
+ * Milliseconds.
+ */
 const ANSWER_WITHIN_MS = 8_000;
 
 /** Paths below the version that need no token. */

@@ -5,7 +5,8 @@ import type { Command } from './command.js';
 import { COMMAND_GROUPS, COMMANDS } from './commands.js';
 
 /**
- * Does what a command line asks for. What it writes goes to the standard streams of the process, and what it found to `process.exitCode`.
+ * Does what a command line asks for. What it writes goes to the standard streams of the process, and what it found to
+ * `process.exitCode`.
  *
  * @param words what follows the name of the program
  * @returns whether it came to an end of its own: if not, it has said why, and what it began may keep the process alive

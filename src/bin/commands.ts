@@ -8,7 +8,10 @@ async function loadSettings() {
   return load();
 }
 
-/** The settings of a command for operators, which can be used beside `hookline dev` without saying where its servers are. */
+/**
+ * The settings of a command for operators, which can be used beside `hookline dev` without saying where its servers
+ * are.
+ */
 async function loadServerSettings() {
   const [settings, { withServersOfDev }] = await Promise.all([
     loadSettings(),
@@ -18,8 +21,8 @@ async function loadServerSettings() {
 }
 
 /**
- * What runs the service. A command's module is loaded when it is run: `serve` must be ready soon, and what only `dev` needs takes time
- * to load.
+ * What runs the service. A command's module is loaded when it is run: `serve` must be ready soon, and what only `dev`
+ * needs takes time to load.
  */
 export const SERVICE_COMMANDS = {
   dev: {

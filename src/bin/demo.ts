@@ -12,8 +12,9 @@ import { print } from './client/terminal.js';
 const DEMO_SCHEDULE = ['1s', '2s', '3s', '4s'];
 
 /**
- * Sends one purchase through a running `hookline dev` to a subscriber of its own, which can be made to misbehave: `--fail 2` answers
- * 500 twice, `--slow 6s` takes that long each time, `--refuse` closes every connection. `--schedule 1s,2s` sets the waits.
+ * Sends one purchase through a running `hookline dev` to a subscriber of its own, which can be made to misbehave:
+ * `--fail 2` answers 500 twice, `--slow 6s` takes that long each time, `--refuse` closes every connection.
+ * `--schedule 1s,2s` sets the waits.
  */
 export async function demo(settings: Settings, values: Record<string, unknown>): Promise<void> {
   const dataDir = resolve(settings.HOOKLINE_DATA_DIR);

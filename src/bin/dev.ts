@@ -23,8 +23,8 @@ import { startService } from './service.js';
 const LOOPBACK_NETWORKS = ['127.0.0.0/8', '::1/128'];
 
 /**
- * A whole system on this machine. The first start makes an account and shows one purchase on its way; each later one finds everything
- * as it was.
+ * A whole system on this machine. The first start makes an account and shows one purchase on its way; each later one
+ * finds everything as it was.
  */
 export async function dev(given: Settings): Promise<void> {
   const configured = await withSdkMetrics(given);

@@ -5,7 +5,9 @@ import { print } from './client/terminal.js';
 import { requireSecretBox } from './process/secrets.js';
 import { withDatabase } from './process/with-database.js';
 
-/** Prints the query that finds an account's events with a business key in Temporal UI, where only the key's token is. */
+/**
+ * Prints the query that finds an account's events with a business key in Temporal UI, where only the key's token is.
+ */
 export async function printKeyQuery(settings: Settings, accountId: string, text: string): Promise<void> {
   const key = parseKeyFilter(text);
   if (!key) throw new Error('Name the key as name:value, such as order_id:1001.');

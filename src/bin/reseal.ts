@@ -3,7 +3,10 @@ import { print } from './client/terminal.js';
 import { requireBoxes } from './process/secrets.js';
 import { withDatabase } from './process/with-database.js';
 
-/** Encrypts what is stored of secrets, and the data keys of payloads, with the first of the keys. It may run while the service does. */
+/**
+ * Encrypts what is stored of secrets, and the data keys of payloads, with the first of the keys. It may run while the
+ * service does.
+ */
 export async function reseal(settings: Settings): Promise<void> {
   const options = () => ({ ...requireBoxes(settings), keysUri: settings.HOOKLINE_KEYS_MONGODB_URI });
   await withDatabase(settings, options, async (database) => {

@@ -41,7 +41,10 @@ export interface Service {
   url: string;
   /** Rejects if the worker fails. */
   failed: Promise<never>;
-  /** Stops accepting, answers what was accepted, finishes the attempts in flight, and closes the connections, in this order. */
+  /**
+   * Stops accepting, answers what was accepted, finishes the attempts in flight, and closes the connections, in this
+   * order.
+   */
   stop(): Promise<void>;
 }
 

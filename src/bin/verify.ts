@@ -40,7 +40,8 @@ async function stampOf({ note, timestamp }: VerifiedCertificate, authorities: st
 }
 
 /**
- * Checks certificates, and that together they have every number of the account's sequence from their lowest to their highest.
+ * Checks certificates, and that together they have every number of the account's sequence from their lowest to their
+ * highest.
  *
  * @returns whether they have; what was found is printed @throws Error if one of them does not hold
  */

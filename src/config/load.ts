@@ -9,14 +9,18 @@ export class SettingsError extends Error {
   }
 }
 
-/** What the commands read that use a server (`hookline trigger` and others). People export it where they run a server, too. */
+/**
+ * What the commands read that use a server (`hookline trigger` and others). People export it where they run a server,
+ * too.
+ */
 const OF_CLIENTS = ['HOOKLINE_URL', 'HOOKLINE_API_KEY', 'HOOKLINE_ACCOUNT'];
 const KNOWN = new Set([...Object.keys(settingsSchema.shape), ...OF_CLIENTS]);
 
 /**
  * Reads the settings. Nothing else reads the environment.
  *
- * @throws SettingsError where a value is not valid, a file of a secret cannot be read, or a name that begins with `HOOKLINE_` is not known
+ * @throws SettingsError where a value is not valid, a file of a secret cannot be read, or a name that begins with
+ * `HOOKLINE_` is not known
  */
 export function loadSettings(environment: NodeJS.ProcessEnv = process.env): Settings {
   const problems: string[] = [];

@@ -35,7 +35,10 @@ const secretKeys = parsed(parseSecretKeys).optional();
 /** An origin as a policy names it; nothing else gets into a header. */
 const ORIGIN = /^https?:\/\/(\*\.)?[a-z\d.-]+(:\d{1,5})?$/i;
 
-/** Every setting there is: its name in the environment, its meaning, its default. `docs/configuration.md` is checked against it. */
+/**
+ * Every setting there is: its name in the environment, its meaning, its default. `docs/configuration.md` is checked
+ * against it.
+ */
 export const settingsSchema = z.object({
   HOOKLINE_HOST: z.string().default('127.0.0.1').describe('Address that the API listens on'),
   HOOKLINE_PORT: port(8080).describe(

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { settingsSchema } from './schema.js';
 
 /**
- * Settings that are secrets, or may have one in them. Each can stand in a file instead, which the setting of the same name with `_FILE` names: what a process
- * was started with, other users and tools of a machine see more easily than a file.
+ * Settings that are secrets, or may have one in them. Each can stand in a file instead, which the setting of the same
+ * name with `_FILE` names: what a process was started with, other users and tools of a machine see more easily than a
+ * file.
  */
 export const SECRET_SETTINGS = [
   'TEMPORAL_API_KEY',

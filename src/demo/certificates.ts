@@ -101,7 +101,8 @@ export async function loadOrCreateAuthority(
 }
 
 /**
- * The PEM file of whom to trust: the authority, and those of another file, if one is named; then both are put together in `folder`.
+ * The PEM file of whom to trust: the authority, and those of another file, if one is named; then both are put together
+ * in `folder`.
  *
  * @throws the file system's error when the other file cannot be read
  */

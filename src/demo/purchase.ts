@@ -8,7 +8,8 @@ import type { DemoSubscriber } from './resident.js';
 const POLL_MS = 100;
 
 /**
- * Sends one purchase through the public API and tells what becomes of it, until its delivery to the subscriber is closed.
+ * Sends one purchase through the public API and tells what becomes of it, until its delivery to the subscriber is
+ * closed.
  *
  * @returns the delivery's last status
  */

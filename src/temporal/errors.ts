@@ -1,8 +1,8 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 
 /**
- * Errors of the ledger, for callers to tell apart by class. They are plain errors because activities throw them too; the HTTP
- * interface turns them into problems (`src/api/http/middleware/problems.ts`).
+ * Errors of the ledger, for callers to tell apart by class. They are plain errors because activities throw them too;
+ * the HTTP interface turns them into problems (`src/api/http/middleware/problems.ts`).
  */
 
 /** This process has too much to start. Nothing was started; a later try may succeed. */
@@ -10,7 +10,10 @@ export class LedgerBusyError extends Error {
   override readonly name = 'LedgerBusyError';
 }
 
-/** Temporal's namespace has no room for what was to be listed or counted, and it has waited for as long as it may. A later try may succeed. */
+/**
+ * Temporal's namespace has no room for what was to be listed or counted, and it has waited for as long as it may. A
+ * later try may succeed.
+ */
 export class VisibilityBusyError extends Error {
   override readonly name = 'VisibilityBusyError';
 
@@ -88,7 +91,10 @@ export function hasCode(error: unknown, ...codes: GrpcCode[]): boolean {
   return false;
 }
 
-/** Whether an error means that Temporal cannot be reached, does not answer or has no room at the moment: a later try may succeed. */
+/**
+ * Whether an error means that Temporal cannot be reached, does not answer or has no room at the moment: a later try may
+ * succeed.
+ */
 export function isTemporalUnavailable(error: unknown): boolean {
   const { cancelled, deadlineExceeded, resourceExhausted, unavailable } = GRPC;
   // `cancelled` is what the SDK makes of a deadline that has passed.

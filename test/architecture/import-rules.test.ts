@@ -133,9 +133,11 @@ describe('Import rules', () => {
 });
 
 describe('Source rules', () => {
-  it('refuse a file of more than 400 lines, one that reads the environment, and a folder of more than 14 files', () => {
+  it('refuse long files, wide comments, a file that reads the environment, and a folder of more than 14 files', () => {
     const folder = project({
       'src/domain/long.ts': '\n// line'.repeat(401),
+      'src/domain/wide.ts': `/** ${'word '.repeat(24)}*/\nexport const text = '${'word '.repeat(24)}';`,
+      'src/domain/narrow.ts': `// ${'x'.repeat(117)}`,
       ...numbered(15, (number) => `src/models/full/${number}.ts`),
       ...numbered(14, (number) => `src/models/fair/${number}.ts`),
       ...numbered(15, (number) => `test/unit/many/${number}.test.ts`),
@@ -152,7 +154,7 @@ describe('Source rules', () => {
         .trim()
         .split('\n')
         .map((line) => line.split(':')[0]),
-      ['src/api/sly.ts', 'src/domain/long.ts', 'src/models/full'],
+      ['src/api/sly.ts', 'src/domain/long.ts', 'src/domain/wide.ts', 'src/models/full'],
     );
   });
 });

@@ -8,7 +8,11 @@ import { userCacheDir } from '../../src/embedded/cache-dir.js';
 const NODE_PACKAGES = ['express@5.3.0', 'standardwebhooks@1.1.1'];
 const PYTHON_PACKAGES = ['flask==3.1.3', 'fastapi==0.165.0', 'uvicorn==0.54.0', 'standardwebhooks==1.1.0'];
 
-/** Installs the frameworks that the portal has code for, once, into the user's cache folder. @returns for `HOOKLINE_SAMPLE_PACKAGES` */
+/**
+ * Installs the frameworks that the portal has code for, once, into the user's cache folder.
+ *
+ * @returns for `HOOKLINE_SAMPLE_PACKAGES`
+ */
 export async function samplePackages(): Promise<string> {
   const folder = join(userCacheDir(), 'sample-packages');
   const done = join(folder, 'node_modules', 'express');

@@ -41,9 +41,9 @@ export async function runSchemathesis(
 }
 
 /**
- * What JSON Schema cannot say: that a cursor is one that was given, a time is to come, a duration has bounds, a schema is one, or two
- * settings go together. For these operations
- * it is not checked that everything that matches the schema is accepted. And that a precondition fails is no mistake of the API's.
+ * What JSON Schema cannot say: that a cursor is one that was given, a time is to come, a duration has bounds, a schema
+ * is one, or two settings go together. For these operations it is not checked that everything that matches the schema
+ * is accepted. And that a precondition fails is no mistake of the API's.
  */
 const BEYOND_SCHEMA = [
   ...[
@@ -83,7 +83,10 @@ ${BEYOND_SCHEMA.map((name) => off(name, 'positive_data_acceptance')).join('\n')}
 # A new profile has no login yet.
 ${['GET', 'DELETE'].map((method) => off(`${method} /v18.0/profiles/{id}/login`, 'ensure_resource_availability')).join('\n')}`;
 
-/** The document as it is served, with one of the ways to send a token: schemathesis tries all at once, which is refused as it must be. */
+/**
+ * The document as it is served, with one of the ways to send a token: schemathesis tries all at once, which is refused
+ * as it must be.
+ */
 async function readDocument(url: string): Promise<string> {
   const text = await (await fetch(url)).text();
   return text.replaceAll('{"access_token":[]},', '');

@@ -15,7 +15,10 @@ import { connectDatabase, type Database } from '../../src/models/database.js';
 import { BUNDLE_PATH, buildWorkflowBundle } from '../../src/temporal/server/bundle.js';
 import { installRuntime } from '../../src/temporal/server/connection.js';
 
-/** A whole system for clients that were not written for Hookline: empty servers, a service without rate limits, one account. */
+/**
+ * A whole system for clients that were not written for Hookline: empty servers, a service without rate limits, one
+ * account.
+ */
 export interface ForeignSystem {
   url: string;
   /** An access token with every scope. */
@@ -70,8 +73,8 @@ export async function startForeignSystem(report: (line: string) => void): Promis
 }
 
 /**
- * An access token of a client of another account: an API key, or a client of the account's own, would sooner or later be revoked by a
- * fuzzer.
+ * An access token of a client of another account: an API key, or a client of the account's own, would sooner or later
+ * be revoked by a fuzzer.
  */
 async function issueToken(database: Database, ownerId: string, accountId: string): Promise<string> {
   const registration = {

@@ -47,8 +47,9 @@ const {
 });
 
 /**
- * Deletes an account: it accepts nothing from the beginning, its credentials and endpoints are removed, and its open deliveries are
- * cancelled. The record of what it did stays; its payloads, too, or they are erased as the request says. Every step can be repeated, so the deletion goes on where it was, however it is interrupted.
+ * Deletes an account: it accepts nothing from the beginning, its credentials and endpoints are removed, and its open
+ * deliveries are cancelled. The record of what it did stays; its payloads, too, or they are erased as the request says.
+ * Every step can be repeated, so the deletion goes on where it was, however it is interrupted.
  */
 export async function deleteAccount(input: DeleteAccountInput): Promise<AccountDeletion> {
   const { so_far, timings: given, ...request } = input;
@@ -128,7 +129,10 @@ export async function deleteAccount(input: DeleteAccountInput): Promise<AccountD
     return page.next === undefined;
   }
 
-  /** Deletes the data keys, until a search finds none, at a time when no process remembers one that an earlier search has deleted. */
+  /**
+   * Deletes the data keys, until a search finds none, at a time when no process remembers one that an earlier search
+   * has deleted.
+   */
   async function eraseAllPayloads(): Promise<void> {
     show({ stage: 'payloads' });
     for (let searches = 1; ; searches += 1) {

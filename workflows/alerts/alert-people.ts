@@ -36,8 +36,8 @@ const { sendAlerts } = proxyActivities<Activities>({
 });
 
 /**
- * Brings alerts to people over one channel: at once, or together if there are many, and each once. It runs while something waits, and for a
- * while after a message, so that what happens then goes together.
+ * Brings alerts to people over one channel: at once, or together if there are many, and each once. It runs while
+ * something waits, and for a while after a message, so that what happens then goes together.
  *
  * @returns how many messages were sent
  */

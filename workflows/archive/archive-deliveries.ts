@@ -19,7 +19,10 @@ export interface ArchiveDeliveriesResult {
   archived: number;
   /** Executions that closed before this are archived. ISO 8601, UTC. */
   up_to: string;
-  /** The signed note of the checkpoint that the run ended with: here it stands where nobody reaches who has MongoDB alone. */
+  /**
+   * The signed note of the checkpoint that the run ended with: here it stands where nobody reaches who has MongoDB
+   * alone.
+   */
   checkpoint?: string | undefined;
 }
 
@@ -32,7 +35,8 @@ const { archiveClosed, sweepArchive } = proxyActivities<Activities>({
 const { appendToLog } = proxyActivities<Activities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
-  // A log that was altered is not signed again, nor one whose copy outside cannot be kept: the run fails, and the archive goes on with the next one.
+  // A log that was altered is not signed again, nor one whose copy outside cannot be kept: the run fails, and the
+  // archive goes on with the next one.
   retry: {
     initialInterval: '1s',
     maximumInterval: '30s',
@@ -41,9 +45,10 @@ const { appendToLog } = proxyActivities<Activities>({
 });
 
 /**
- * Copies what has closed since the last run from the ledger to the archive, part by part. The archive knows how far it is, so that a run which
- * is interrupted, or missed, is made up for by the next one. Each ends with a checkpoint of the log, which is its result: the Schedule that starts it
- * hands it to the next run, after any number that failed, and each checkpoint has to continue it.
+ * Copies what has closed since the last run from the ledger to the archive, part by part. The archive knows how far it
+ * is, so that a run which is interrupted, or missed, is made up for by the next one. Each ends with a checkpoint of the
+ * log, which is its result: the Schedule that starts it hands it to the next run, after any number that failed, and
+ * each checkpoint has to continue it.
  */
 export async function archiveDeliveries(input: ArchiveDeliveriesInput): Promise<ArchiveDeliveriesResult> {
   const { archived: before = 0, checkpoint: given, ...request } = input;

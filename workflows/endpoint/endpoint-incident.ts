@@ -25,7 +25,10 @@ const {
   emitOperationalEvent,
   releaseEndpoint,
   probeEndpoint,
-  /** Not a local one: a signal that comes before the task has ended the workflow repeats the task, and its local activities as other events. */
+  /**
+   * Not a local one: a signal that comes before the task has ended the workflow repeats the task, and its local
+   * activities as other events.
+   */
   closeIncident,
 } = proxyActivities<Activities>({
   startToCloseTimeout: '1m',
@@ -39,8 +42,9 @@ const { openIncident } = proxyLocalActivities<Activities>({
 });
 
 /**
- * The period in which an endpoint is failing, from its first failure to its next success. Processes report what comes of their attempts;
- * {@link IncidentMachine} says what follows from it, and it is done here. Each transition is an event that the account can subscribe to.
+ * The period in which an endpoint is failing, from its first failure to its next success. Processes report what comes
+ * of their attempts; {@link IncidentMachine} says what follows from it, and it is done here. Each transition is an
+ * event that the account can subscribe to.
  */
 export async function endpointIncident(input: EndpointIncidentInput): Promise<EndpointIncidentResult> {
   const { endpoint, since } = input;

@@ -11,8 +11,9 @@ const { releaseParkedDeliveries } = proxyActivities<Activities>({
 });
 
 /**
- * Releases the backlog of an endpoint that takes deliveries again, or is gone: oldest first, at a rate that the endpoint bears. It ends when
- * nothing is left, or when the endpoint fails again: what is left then stays as it is until the endpoint's next success.
+ * Releases the backlog of an endpoint that takes deliveries again, or is gone: oldest first, at a rate that the
+ * endpoint bears. It ends when nothing is left, or when the endpoint fails again: what is left then stays as it is
+ * until the endpoint's next success.
  */
 export async function releaseParked({ timings, ...input }: ReleaseParkedInput): Promise<void> {
   let again = false;

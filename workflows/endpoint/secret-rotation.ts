@@ -9,8 +9,8 @@ const { retireSecrets } = proxyActivities<Activities>({
 });
 
 /**
- * Ends the overlap of a rotation: sleeps until the next of an endpoint's old signing secrets expires, and removes it. It runs only
- * while there are any.
+ * Ends the overlap of a rotation: sleeps until the next of an endpoint's old signing secrets expires, and removes it.
+ * It runs only while there are any.
  */
 export async function secretRotation(endpoint: EndpointKey): Promise<void> {
   let changed = false;

@@ -25,8 +25,8 @@ export interface VerifyEndpointInput extends EndpointKey {
 const OVERHEAD_MS = 10_000;
 
 /**
- * Finds out whether an endpoint wants events: asks it by schedule, and accepts a confirmation at any time, until the endpoint is verified
- * or the time limit ends. A change of the endpoint, or a request of its owner, starts it again.
+ * Finds out whether an endpoint wants events: asks it by schedule, and accepts a confirmation at any time, until the
+ * endpoint is verified or the time limit ends. A change of the endpoint, or a request of its owner, starts it again.
  */
 export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> {
   const { account_id, endpoint_id, schedule, limit_ms, timeout_ms } = input;

@@ -18,8 +18,8 @@ const { beginErasure, countOpenOfSubject, eraseSubjectKey, cancelOpenOfSubject, 
   });
 
 /**
- * Erases a subject: deletes the key of its payloads, and cancels what is open. Asked to, it first waits for open deliveries to end. An
- * erasure that has begun is carried out: a cancellation in Temporal does not stop it.
+ * Erases a subject: deletes the key of its payloads, and cancels what is open. Asked to, it first waits for open
+ * deliveries to end. An erasure that has begun is carried out: a cancellation in Temporal does not stop it.
  */
 export async function eraseSubject(input: EraseSubjectInput): Promise<{ cancelled: number }> {
   return CancellationScope.nonCancellable(() => erase(input));

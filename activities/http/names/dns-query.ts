@@ -15,7 +15,10 @@ const RESOLUTION_DELAY_MS = 50;
 const REPEAT_AFTER_MS = 1_000;
 const TRIES = 4;
 
-/** The most addresses of a name in one family: each is checked at each connection, and no name that means well has so many. */
+/**
+ * The most addresses of a name in one family: each is checked at each connection, and no name that means well has so
+ * many.
+ */
 const MAX_ADDRESSES = 64;
 
 /** What c-ares, which asks for Node.js, calls answers without an address. Everything else is a failure. */
@@ -29,8 +32,8 @@ const REASONS: Record<string, UnresolvedReason> = {
 };
 
 /**
- * Asks DNS by c-ares, which waits for any number of answers at once, on no thread. Node.js asks the operating system (`dns.lookup`) on
- * two threads, so that two names whose servers are silent hold up all others.
+ * Asks DNS by c-ares, which waits for any number of answers at once, on no thread. Node.js asks the operating system
+ * (`dns.lookup`) on two threads, so that two names whose servers are silent hold up all others.
  */
 export function createResolver(servers: readonly string[] = []): Resolver {
   const resolver = new Resolver({ timeout: REPEAT_AFTER_MS, tries: TRIES });
@@ -45,8 +48,8 @@ export function dnsServers(servers: readonly string[]): ResolveName {
 }
 
 /**
- * Asks for the addresses of both families at once. Those of the one that answers first wait for the other only shortly, so that a question
- * that is never answered holds up nobody who has an address (RFC 8305, section 3).
+ * Asks for the addresses of both families at once. Those of the one that answers first wait for the other only shortly,
+ * so that a question that is never answered holds up nobody who has an address (RFC 8305, section 3).
  *
  * @throws UnresolvedNameError if neither has any
  */

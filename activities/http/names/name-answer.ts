@@ -16,7 +16,10 @@ export interface NameAnswer {
 /** Asks for the addresses of a name. @throws UnresolvedNameError */
 export type ResolveName = (hostname: string) => Promise<NameAnswer>;
 
-/** Why a name leads nowhere: it does not exist; it has no addresses, or too many; or DNS servers stayed silent, refused, or failed. */
+/**
+ * Why a name leads nowhere: it does not exist; it has no addresses, or too many; or DNS servers stayed silent, refused,
+ * or failed.
+ */
 export type UnresolvedReason = 'not_found' | 'no_addresses' | 'too_many' | 'silent' | 'refused' | 'failed';
 
 /** What DNS says for certain, in place of addresses. */

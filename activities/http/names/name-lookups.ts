@@ -3,13 +3,18 @@ import pLimit from 'p-limit';
 import { deadline } from '../deadline.js';
 import { type ResolvedAddress, type ResolveName, UnresolvedNameError } from './name-answer.js';
 
-/** How long a look-up may take, milliseconds: a little less than an attempt, so that a delivery says that it was DNS. */
+/**
+ * How long a look-up may take, milliseconds: a little less than an attempt, so that a delivery says that it was DNS.
+ */
 const LOOKUP_LIMIT_MS = 4_500;
 /** The longest for which an answer is kept, milliseconds, whatever its TTL says. */
 const MAX_TTL_MS = 300_000;
 /** How long it is kept that a name leads nowhere, milliseconds: Node.js does not tell the TTL of that (RFC 2308). */
 const KNOWN_NOWHERE_MS = 5_000;
-/** How long a failure is kept, milliseconds: it doubles with each one (RFC 9520, section 3.2, which allows five minutes). */
+/**
+ * How long a failure is kept, milliseconds: it doubles with each one (RFC 9520, section 3.2, which allows five
+ * minutes).
+ */
 const FAILED_MS = 5_000;
 const MAX_FAILED_MS = 60_000;
 /** A name that has not failed for so long is as good as any other. Milliseconds. */
@@ -29,9 +34,10 @@ export interface ResolvedName {
 type Known = ResolvedName | UnresolvedNameError;
 
 /**
- * Looks names up, each of them once at a time, however many ask for it, and keeps what it learns for as long as DNS says. What fails is
- * kept, too, and then looked up on a path of its own, a few names at a time: a name that DNS answers for never waits for one that it does
- * not. What it keeps are answers, not decisions: where a connection may go is decided by whoever asks, each time.
+ * Looks names up, each of them once at a time, however many ask for it, and keeps what it learns for as long as DNS
+ * says. What fails is kept, too, and then looked up on a path of its own, a few names at a time: a name that DNS
+ * answers for never waits for one that it does not. What it keeps are answers, not decisions: where a connection may go
+ * is decided by whoever asks, each time.
  */
 export class NameLookups {
   private readonly resolveName: ResolveName;

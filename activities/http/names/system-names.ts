@@ -15,12 +15,12 @@ export interface SystemNamesOptions {
 }
 
 /**
- * Resolves as the operating system would: by `/etc/hosts`, then by its DNS servers, with the search domains of `/etc/resolv.conf`, and
- * heeds changes of both files. Sources that other modules of the name service switch add are not asked: they can be had on two threads
- * only, which all names would share.
+ * Resolves as the operating system would: by `/etc/hosts`, then by its DNS servers, with the search domains of
+ * `/etc/resolv.conf`, and heeds changes of both files. Sources that other modules of the name service switch add are
+ * not asked: they can be had on two threads only, which all names would share.
  *
- * A name with a dot is asked for as it is before search domains are tried, whatever `ndots` says: names of endpoints are complete nearly
- * always, and each search domain costs two questions.
+ * A name with a dot is asked for as it is before search domains are tried, whatever `ndots` says: names of endpoints
+ * are complete nearly always, and each search domain costs two questions.
  */
 export function systemNames(options: SystemNamesOptions = {}): ResolveName {
   const {
@@ -90,7 +90,10 @@ export function parseSearchDomains(text: string): string[] {
 /** How long a file is taken for unchanged, milliseconds. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** A small local file, parsed when it is needed first, and again once it has changed. One that is not there, or cannot be read, is empty. */
+/**
+ * A small local file, parsed when it is needed first, and again once it has changed. One that is not there, or cannot
+ * be read, is empty.
+ */
 function watchedFile<T>(path: string, parse: (text: string) => T, now: () => number): () => T {
   let parsed: { content: T; version: string } | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;

@@ -10,7 +10,10 @@ const said = (holds: boolean, text: string) => (holds ? text : `FAILED: ${text}`
 const idOf = ({ text }: { text: string }) => (JSON.parse(text) as { id: string }).id;
 const endpoint = { target_url: 'https://x.example.com/', event_kinds: ['purchase'] };
 
-/** What an attacker may still read, after its access has ended: more than the 5 seconds that a revocation takes, milliseconds. */
+/**
+ * What an attacker may still read, after its access has ended: more than the 5 seconds that a revocation takes,
+ * milliseconds.
+ */
 const REVOKED_WITHIN_MS = 15_000;
 
 export const nestedSchema: Probe = {

@@ -19,8 +19,8 @@ type ShownChange = Omit<ActChange, 'deliveryId'> & { resource: string };
 export type Views = Pick<Collected, 'deliveries' | 'events' | 'changes' | 'openInStats'>;
 
 /**
- * Reads what all views say: lists, exports and Temporal's list of everything; each delivery by itself, its timeline, `explain`, its certificate
- * and its event where something happened to it, and of a sample of the others.
+ * Reads what all views say: lists, exports and Temporal's list of everything; each delivery by itself, its timeline,
+ * `explain`, its certificate and its event where something happened to it, and of a sample of the others.
  *
  * @param sample so many deliveries to which nothing happened are read by themselves as well
  */
@@ -196,7 +196,11 @@ function inLedger({ settings }: World): string {
   return `TaskQueue = '${settings.HOOKLINE_TASK_QUEUE}' AND HooklineStatus IS NOT NULL AND ExecutionStatus != 'ContinuedAsNew'`;
 }
 
-/** Runs `hookline archive verify`: it folds every history in Temporal. @returns its lines, if they tell of a difference */
+/**
+ * Runs `hookline archive verify`: it folds every history in Temporal.
+ *
+ * @returns its lines, if they tell of a difference
+ */
 export async function verifyArchive({ environment }: World): Promise<string[]> {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment };
   try {

@@ -1,6 +1,6 @@
 /**
- * Everything that a run saw, as plain data: what producers were answered, what receivers got, what every view of Hookline says afterwards.
- * The rules of the checker are functions of it.
+ * Everything that a run saw, as plain data: what producers were answered, what receivers got, what every view of
+ * Hookline says afterwards. The rules of the checker are functions of it.
  */
 export interface Collected {
   posted: Posted[];
@@ -30,7 +30,10 @@ export interface Posted {
   /** Of the payload. */
   sha256: string;
   subject: string;
-  /** Absent: it was sent without `Idempotency-Key`, and not again after an answer that left open whether it was accepted. */
+  /**
+   * Absent: it was sent without `Idempotency-Key`, and not again after an answer that left open whether it was
+   * accepted.
+   */
   key?: string;
   /** Every answer, 0 for a connection that was lost. */
   answers: number[];

@@ -3,7 +3,10 @@ import { type Check, type Finding, isNearFault } from './finding.js';
 import { isSuccess, type Matched, matchAll, recordOf, successesOf } from './matching.js';
 
 const OPEN = new Set(['delivering', 'retrying', 'parked']);
-/** Clocks and timers are exact to a millisecond or two; attempts are noted as they begin, requests as they have arrived. Milliseconds. */
+/**
+ * Clocks and timers are exact to a millisecond or two; attempts are noted as they begin, requests as they have arrived.
+ * Milliseconds.
+ */
 const TOLERANCE_MS = 10;
 
 /** Every accepted event was delivered, or its delivery ended as somebody wanted. */
@@ -130,7 +133,10 @@ export const genuine: Check = (collected) => {
   ];
 };
 
-/** Deliveries that an accepted event has. An answer that does not list them counts them, and then all of the account's endpoints get it. */
+/**
+ * Deliveries that an accepted event has. An answer that does not list them counts them, and then all of the account's
+ * endpoints get it.
+ */
 function expectedOf({ endpoints }: Collected, event: Posted, eventId: string): string[] {
   if (event.deliveryIds) return event.deliveryIds;
   const ulid = eventId.slice('evt_'.length);
@@ -181,8 +187,8 @@ function wasRefused(answers: readonly number[]): boolean {
 type Run = Matched['runs'][number];
 
 /**
- * By the rules of `src/domain/delivery/delivery-machine.ts`: a failed attempt of the schedule plans the next one, and one that was made besides
- * leaves the plan as it is.
+ * By the rules of `src/domain/delivery/delivery-machine.ts`: a failed attempt of the schedule plans the next one, and
+ * one that was made besides leaves the plan as it is.
  */
 function beforeSchedule({ id }: DeliveryViews, run: Run, endpoint: EndpointFacts | undefined): Finding[] {
   let failed = 0;
@@ -204,7 +210,10 @@ function beforeSchedule({ id }: DeliveryViews, run: Run, endpoint: EndpointFacts
   });
 }
 
-/** What a receiver asked for by `Retry-After`, and Hookline recorded, holds for all later attempts but those made on request. */
+/**
+ * What a receiver asked for by `Retry-After`, and Hookline recorded, holds for all later attempts but those made on
+ * request.
+ */
 function beforeRetryAfter({ id }: DeliveryViews, run: Run): Finding[] {
   return run.flatMap(({ attempt, request }, index): Finding[] => {
     const notBefore = Math.max(...run.slice(0, index).map((earlier) => earlier.request?.notBeforeMs ?? 0));

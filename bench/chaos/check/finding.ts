@@ -30,7 +30,10 @@ export interface Finding {
 /** A rule, or some of them that look at the same things. */
 export type Check = (collected: Collected) => Finding[];
 
-/** What was under way when a fault began may be repeated for so long after it ended: connections and workers are given up late. */
+/**
+ * What was under way when a fault began may be repeated for so long after it ended: connections and workers are given
+ * up late.
+ */
 const AFTERMATH_MS = 30_000;
 /** An attempt under way may have begun so long before the fault. */
 const BEFORE_MS = 5_000;

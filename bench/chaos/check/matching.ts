@@ -57,7 +57,10 @@ export function runsOf(delivery: FullRow | undefined): AttemptFacts[][] {
   return [...(delivery.earlier_runs ?? []).map(({ attempts }) => attempts).reverse(), delivery.attempts];
 }
 
-/** Requests that were answered 2xx, without those that came too late: Hookline recorded that there was no answer, and went on. */
+/**
+ * Requests that were answered 2xx, without those that came too late: Hookline recorded that there was no answer, and
+ * went on.
+ */
 export function successesOf({ received, runs }: Matched): Received[] {
   const late = new Set(
     runs

@@ -6,11 +6,16 @@ import type { ServerName } from '../../support/system.js';
 import { until } from '../../support/until.js';
 import type { World } from '../world/world.js';
 
-/** How long a server that was told to stop may take, and how often one that was killed is tried to be started again. Milliseconds. */
+/**
+ * How long a server that was told to stop may take, and how often one that was killed is tried to be started again.
+ * Milliseconds.
+ */
 const STOP_LIMIT_MS = 30_000;
 const START_EVERY_MS = 500;
 const START_LIMIT_MS = 60_000;
-/** A file may have this size and no more while its disk is full, bytes: less than any database that has begun to work. */
+/**
+ * A file may have this size and no more while its disk is full, bytes: less than any database that has begun to work.
+ */
 const FULL_BYTES = 4_096;
 
 /** Kills a server, or tells it to stop, and starts it again. */
@@ -53,8 +58,8 @@ export async function freezeServer({ servers }: World, server: ServerName, forMs
 export const canFillDisks = ['/usr/bin/prlimit', '/bin/prlimit'].some((path) => existsSync(path));
 
 /**
- * Lets no file of a server grow, as if its disk were full: every write beyond the beginning of a file fails. A server that ends by it is
- * started again.
+ * Lets no file of a server grow, as if its disk were full: every write beyond the beginning of a file fails. A server
+ * that ends by it is started again.
  */
 export async function fillDisk(world: World, server: ServerName, forMs: number): Promise<void> {
   const { servers } = world;

@@ -19,7 +19,10 @@ export interface PlannedAct {
   pick: number;
 }
 
-/** Faults that are made together, and what people do meanwhile. A round begins when the faults of the one before have ended. */
+/**
+ * Faults that are made together, and what people do meanwhile. A round begins when the faults of the one before have
+ * ended.
+ */
 export interface Round {
   faults: PlannedFault[];
   acts: PlannedAct[];
@@ -119,7 +122,9 @@ function struckBy(name: FaultName): Struck {
   return FAULT_KINDS.find((kind) => kind.name === name)?.strikes ?? 'nodes';
 }
 
-/** Gives each of a list in an order of chance, and then again in another one. What is refused stays for the next call. */
+/**
+ * Gives each of a list in an order of chance, and then again in another one. What is refused stays for the next call.
+ */
 function endlessly<T>(
   all: readonly T[],
   random: () => number,

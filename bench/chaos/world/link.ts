@@ -8,7 +8,9 @@ export type LinkState =
   | { kind: 'cut' }
   /** What is sent in either direction arrives so much later, milliseconds. */
   | { kind: 'slow'; byMs: number }
-  /** What clients send arrives, what servers answer does not. When the link is well again, all of its connections end. */
+  /**
+   * What clients send arrives, what servers answer does not. When the link is well again, all of its connections end.
+   */
   | { kind: 'unanswered' };
 
 /** A network between two programs: a TCP proxy that can be broken. */

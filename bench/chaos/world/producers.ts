@@ -12,14 +12,19 @@ const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 2_000;
 /** Between two batches of events. Milliseconds. */
 const BATCH_MS = 250;
-/** Now and then many events come at once, so that they are committed in groups: in one of so many batches, and this part of all events. */
+/**
+ * Now and then many events come at once, so that they are committed in groups: in one of so many batches, and this part
+ * of all events.
+ */
 const BURSTS = { oneOf: 12, part: 0.4 };
 /** People that events are about. */
 const SUBJECTS = 150;
 /** Part of a careless account's events that are sent without `Idempotency-Key`. */
 const CARELESS = 0.3;
 
-/** Producers of all accounts, which do as a sane client does: they send again until they have a 202, with the same key. */
+/**
+ * Producers of all accounts, which do as a sane client does: they send again until they have a 202, with the same key.
+ */
 export interface Producers {
   readonly posted: Posted[];
   /** Events that have no 202 yet. */

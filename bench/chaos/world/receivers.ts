@@ -30,7 +30,11 @@ export interface Receivers {
   readonly received: Received[];
   /** Has the receiver of a path behave so from now on. */
   behave(path: string, manner: Manner): void;
-  /** Looks at the signatures of all requests. @param secretsOf the secrets that an endpoint's receiver has had, by its path */
+  /**
+   * Looks at the signatures of all requests.
+   *
+   * @param secretsOf the secrets that an endpoint's receiver has had, by its path
+   */
   verify(secretsOf: (path: string) => readonly string[]): void;
   close(): Promise<void>;
 }

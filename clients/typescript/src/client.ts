@@ -18,7 +18,10 @@ export interface HooklineOptions {
 }
 
 export interface PostEventOptions {
-  /** Default: made for this call, so that its retries start nothing twice. Give your own to make a later repeat safe as well. */
+  /**
+   * Default: made for this call, so that its retries start nothing twice. Give your own to make a later repeat safe as
+   * well.
+   */
   idempotencyKey?: string;
   /** Business keys that are not in the payload, as they are: `{ order_id: '1001', city: 'São Paulo' }`. */
   keys?: Record<string, string>;
@@ -42,8 +45,8 @@ type AnyMethod = (
 ) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
 /**
- * A client of one server, typed by its OpenAPI document. Every method throws `HooklineError` for an answer that is an error, and
- * `HooklineConnectionError` if there was no answer.
+ * A client of one server, typed by its OpenAPI document. Every method throws `HooklineError` for an answer that is an
+ * error, and `HooklineConnectionError` if there was no answer.
  */
 export class Hookline {
   readonly get: Call<'get'>;
@@ -109,7 +112,10 @@ export class Hookline {
     });
   }
 
-  /** Every item of a list, page after page, read as the loop needs them: `for await (const d of hookline.list('/v18.0/deliveries'))`. */
+  /**
+   * Every item of a list, page after page, read as the loop needs them:
+   * `for await (const d of hookline.list('/v18.0/deliveries'))`.
+   */
   async *list<Path extends ListPath>(
     path: Path,
     options: ListOptions<Path> = {},

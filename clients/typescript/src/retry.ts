@@ -25,9 +25,9 @@ const PASSING = new Set([429, 502, 503, 504]);
 /**
  * A `fetch` that tries again.
  *
- * A request that may be repeated (any but a `POST` without `Idempotency-Key`) is sent again after a lost connection, a timeout, and 429,
- * 502, 503 and 504. Any other `POST` is sent again after 429 alone, because only that says that nothing was done. The answer's body is
- * read within the try, so that an answer that breaks off counts as lost.
+ * A request that may be repeated (any but a `POST` without `Idempotency-Key`) is sent again after a lost connection, a
+ * timeout, and 429, 502, 503 and 504. Any other `POST` is sent again after 429 alone, because only that says that
+ * nothing was done. The answer's body is read within the try, so that an answer that breaks off counts as lost.
  *
  * @throws {HooklineConnectionError} if no try was answered
  * @throws the reason of the request's signal if that was aborted

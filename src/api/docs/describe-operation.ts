@@ -75,7 +75,10 @@ function describeBody(operation: Operation, components: SchemaComponents) {
   };
 }
 
-/** Payloads that can be posted: of the built-in kinds, and of kinds that an account has added, which have schemas of their own. */
+/**
+ * Payloads that can be posted: of the built-in kinds, and of kinds that an account has added, which have schemas of
+ * their own.
+ */
 function payloadsSchema(components: SchemaComponents): JsonObject {
   const builtIn = EVENT_KINDS.filter(({ operational }) => !operational);
   return {

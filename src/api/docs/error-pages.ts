@@ -3,7 +3,10 @@ import { PROBLEMS, type ProblemCode } from '../../domain/http/problems.js';
 import type { Context, State } from '../http/context.js';
 import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
 
-/** `/errors/{code}`: where the `type` of a problem leads (RFC 9457, section 3.1.1), what it means and what to do. `/errors`: all of them. */
+/**
+ * `/errors/{code}`: where the `type` of a problem leads (RFC 9457, section 3.1.1), what it means and what to do.
+ * `/errors`: all of them.
+ */
 export function errorRoutes(router: Router<State>): void {
   router.get('/errors', (ctx) => showPage(ctx, 'Errors', listOf(codes)));
   router.get('/errors/:code', (ctx) => {
@@ -28,7 +31,9 @@ function adviceOn(code: ProblemCode): string {
   return `<p>HTTP status ${status}, code <code>${code}</code>.</p>\n<p>${htmlOf(advice)}</p>`;
 }
 
-/** What the texts have of Markdown. Their links lead to files that are not served, so that only what they say is left. */
+/**
+ * What the texts have of Markdown. Their links lead to files that are not served, so that only what they say is left.
+ */
 function htmlOf(markdown: string): string {
   return escapeHtml(markdown.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1')).replace(
     /`([^`]+)`/g,

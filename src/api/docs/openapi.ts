@@ -96,7 +96,10 @@ const TAGS = {
   webhooks: 'What endpoints receive',
 };
 
-/** An operation's path. OpenAPI takes two that differ only in a parameter's name for one, so such parameters get a common name. */
+/**
+ * An operation's path. OpenAPI takes two that differ only in a parameter's name for one, so such parameters get a
+ * common name.
+ */
 function templateOf({ path }: Operation, operations: readonly Operation[]): string {
   const shape = path.replace(/:\w+/g, ':');
   const alike = operations

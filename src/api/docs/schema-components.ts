@@ -34,7 +34,9 @@ function toJsonSchema(schema: z.ZodType, io: Direction): JsonObject {
   return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
-/** Writes a schema as clients need it. One whose check is wider than its documentation says so in `meta({ openapi })`. */
+/**
+ * Writes a schema as clients need it. One whose check is wider than its documentation says so in `meta({ openapi })`.
+ */
 function adapt({ jsonSchema }: { jsonSchema: object }, io: Direction): void {
   const target = jsonSchema as Record<string, unknown>;
   const own = target['openapi'];

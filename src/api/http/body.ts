@@ -56,8 +56,8 @@ export function isEmptyRequest({ req: { headers } }: Context): boolean {
 const DRAINED = { bytes: 8 * 1024 * 1024, ms: 3_000 };
 
 /**
- * Reads on without keeping anything. Most clients write their whole body before they read: one whose connection is closed meanwhile sees a
- * broken pipe instead of the answer.
+ * Reads on without keeping anything. Most clients write their whole body before they read: one whose connection is
+ * closed meanwhile sees a broken pipe instead of the answer.
  *
  * @returns whether the body has ended, so that the connection can be used again
  */
@@ -79,7 +79,11 @@ function drain(request: IncomingMessage): Promise<boolean> {
   });
 }
 
-/** Reads and checks a JSON body of at most 64 KiB: of a request other than an event. @throws Problem 400 with a pointer to every wrong place */
+/**
+ * Reads and checks a JSON body of at most 64 KiB: of a request other than an event.
+ *
+ * @throws Problem 400 with a pointer to every wrong place
+ */
 export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
   return checkBytes(schema, await readJsonBytes(ctx, 64 * 1024));
 }

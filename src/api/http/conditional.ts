@@ -9,9 +9,9 @@ export const IF_NONE_MATCH = {
 export const NOT_CHANGED = { 304: { description: 'Not changed since the answer with that ETag' } };
 
 /**
- * Answers a read with its entity tag: `304` without a body if the caller already has this version (RFC 9110, section 13.1.2).
- * Koa's `ctx.fresh` cannot decide this: it takes `Cache-Control: no-cache` as a demand for the body, and `fetch` sends that along with every
- * `If-None-Match`.
+ * Answers a read with its entity tag: `304` without a body if the caller already has this version (RFC 9110, section
+ * 13.1.2). Koa's `ctx.fresh` cannot decide this: it takes `Cache-Control: no-cache` as a demand for the body, and
+ * `fetch` sends that along with every `If-None-Match`.
  *
  * @param etag strong, with its quotes
  */

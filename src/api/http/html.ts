@@ -6,7 +6,9 @@ const FILE = new URL('../../../web/dist/pages.css', import.meta.url);
 
 let style: string | undefined;
 
-/** The style of pages that stand alone, such as the login: the web application's own. None if that has not been built. */
+/**
+ * The style of pages that stand alone, such as the login: the web application's own. None if that has not been built.
+ */
 function pageStyle(): string {
   try {
     style ??= readFileSync(FILE, 'utf8');
@@ -39,8 +41,8 @@ ${body}
 /**
  * What such a page may do: its own style, and forms to here.
  *
- * @param options `style`: behind that of every page; `formTarget`: an origin that a form may lead to besides, because browsers check the redirect that
- * follows a form, too; `pictures`: the origin that pictures may come from
+ * @param options `style`: behind that of every page; `formTarget`: an origin that a form may lead to besides, because
+ * browsers check the redirect that follows a form, too; `pictures`: the origin that pictures may come from
  */
 export function pagePolicy({
   style = '',

@@ -14,7 +14,10 @@ export interface ResponseDocument {
   description: string;
   /** Shape of the JSON body; absent if there is none. */
   schema?: z.ZodType;
-  /** What the body is as `text/plain`, which it is for who asks for that, or always without a schema; absent if it is JSON alone. */
+  /**
+   * What the body is as `text/plain`, which it is for who asks for that, or always without a schema; absent if it is
+   * JSON alone.
+   */
   text?: string;
   /** Shape of each line, if the body is newline-delimited JSON (`application/x-ndjson`). */
   lines?: z.ZodType;
@@ -95,7 +98,10 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType, const
 /** An unknown parameter is an error: its sender expects something of it. */
 const NO_PARAMETERS = z.strictObject({});
 
-/** Answers operations. Each resource has a router of its own, so that a request is not compared with the paths of all of them. */
+/**
+ * Answers operations. Each resource has a router of its own, so that a request is not compared with the paths of all of
+ * them.
+ */
 export function answerOperations(operations: readonly Operation[]): Middleware {
   const routers = new Map<string, Router<State>>();
   for (const operation of operations) {
@@ -137,8 +143,8 @@ function mount(router: Router<State>, operation: Operation): void {
 }
 
 /**
- * The path of a resource in the version that was asked for, such as `/v18.0/events/evt_…`: what `Location` and links say. It is built from
- * the route of an operation, because the path that came may end with a slash, or have escapes.
+ * The path of a resource in the version that was asked for, such as `/v18.0/events/evt_…`: what `Location` and links
+ * say. It is built from the route of an operation, because the path that came may end with a slash, or have escapes.
  *
  * @param params what stands at the parameters of the route that are not the request's own
  */

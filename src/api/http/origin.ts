@@ -12,7 +12,11 @@ import {
 import type { Caller } from './caller/caller.js';
 import type { Context } from './context.js';
 
-/** Who asks for a change, from where: what is recorded with it. @param accountId whose change it is: the caller's, unless said otherwise */
+/**
+ * Who asks for a change, from where: what is recorded with it.
+ *
+ * @param accountId whose change it is: the caller's, unless said otherwise
+ */
 export function originOf(ctx: Context, accountId = ctx.state.caller.account_id): Origin {
   const { account_id, home_account_id = account_id } = ctx.state.caller;
   const from = home_account_id !== accountId && { account_id: home_account_id };

@@ -21,7 +21,11 @@ function isWithin(text: string, least: number, most: number): boolean {
   }
 }
 
-/** How long an old secret stays valid beside the new one: a duration up to seven days. @param fallback used if it is left out */
+/**
+ * How long an old secret stays valid beside the new one: a duration up to seven days.
+ *
+ * @param fallback used if it is left out
+ */
 export function overlapSchema(fallback: string) {
   return durationSchema(0, 7 * 86_400_000).default(fallback);
 }

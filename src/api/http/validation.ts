@@ -34,8 +34,8 @@ function check<T extends z.ZodType>(
 }
 
 /**
- * What is wrong with a value and what to send instead, as the end of a sentence that begins with its name. A schema that has a message of
- * its own comes first.
+ * What is wrong with a value and what to send instead, as the end of a sentence that begins with its name. A schema
+ * that has a message of its own comes first.
  */
 function describe(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
@@ -99,7 +99,8 @@ function knownKeys(schema: unknown): string[] {
 /**
  * A request that is not valid.
  *
- * @param errors every wrong place, of which the first are told; a detail is the end of a sentence that begins with the place
+ * @param errors every wrong place, of which the first are told; a detail is the end of a sentence that begins with the
+ * place
  */
 export function invalidRequest(errors: readonly InputError[]): Problem {
   const told = errors.slice(0, MAX_ERRORS).map(({ pointer, parameter, detail }) => {

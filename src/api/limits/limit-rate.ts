@@ -13,8 +13,8 @@ export function limitAddress({ address }: Limiters): Middleware {
 }
 
 /**
- * Counts requests that end before their caller is known against the address, so that tokens cannot be guessed without limit. A valid token
- * passes, whatever else its address sends.
+ * Counts requests that end before their caller is known against the address, so that tokens cannot be guessed without
+ * limit. A valid token passes, whatever else its address sends.
  *
  * @throws Problem 429
  */
@@ -30,8 +30,8 @@ export function limitUnauthenticated({ address }: Limiters): Middleware {
 }
 
 /**
- * Counts an authenticated request: events against the account, everything else against the token; by the account's own limits, if it has
- * any.
+ * Counts an authenticated request: events against the account, everything else against the token; by the account's own
+ * limits, if it has any.
  *
  * @throws Problem 429
  */

@@ -111,7 +111,10 @@ export class RateLimiter {
   }
 }
 
-/** A hash of an address or a name. Its length does not depend on what the sender chose, and it does not show who the caller is. */
+/**
+ * A hash of an address or a name. Its length does not depend on what the sender chose, and it does not show who the
+ * caller is.
+ */
 export function anonymous(caller: string): string {
   return createHash('sha256').update(caller).digest('base64url');
 }

@@ -3,15 +3,18 @@ import type { SharedTable } from '../../domain/access/limits/rate-table.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { RateWindow, RateWindowRepository } from '../../models/access/rate-windows.js';
 
-/** How long the store may take at the start and at the end, and before the log says that it does not answer. Milliseconds. */
+/**
+ * How long the store may take at the start and at the end, and before the log says that it does not answer.
+ * Milliseconds.
+ */
 const TIMEOUT_MS = 2_000;
 
 /** Where processes share what they counted. */
 export type RateStore = Pick<RateWindowRepository, 'tell' | 'open'>;
 
 /**
- * Shares a process's tables with the other processes by way of the database: four times a second while it counts, and not at all while it
- * does not. No request waits for it. Without the database, the process goes on with what it knows.
+ * Shares a process's tables with the other processes by way of the database: four times a second while it counts, and
+ * not at all while it does not. No request waits for it. Without the database, the process goes on with what it knows.
  */
 export class RateSharing {
   private readonly stopping = new AbortController();
@@ -59,15 +62,16 @@ export class RateSharing {
       const isShared = await this.exchange();
       if (this.stopping.signal.aborted) break;
       const took = performance.now() - began;
-      // A tenth of the time at most: with many thousands of callers it is done less often. A store that has failed is left alone for a while.
+      // A tenth of the time at most: with many thousands of callers it is done less often. A store that has failed is
+      // left alone for a while.
       await this.pause(isShared ? Math.max(250, 9 * took) : 5_000);
     }
     this.running = undefined;
   }
 
   /**
-   * Shares what was counted, and reads what all have shared. It waits for as long as the database takes: to share the same again while the
-   * first time may still arrive would count it twice.
+   * Shares what was counted, and reads what all have shared. It waits for as long as the database takes: to share the
+   * same again while the first time may still arrive would count it twice.
    *
    * @returns whether it could be shared
    */

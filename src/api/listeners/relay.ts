@@ -6,8 +6,9 @@ import { openRelayed, RELAY_HEADER, RELAY_PATH, readPass, sealRelayed } from '..
 import type { ListenerStreams } from './streams.js';
 
 /**
- * Takes requests to listeners from other processes of this installation, and gives them to the streams that this process holds. Everything
- * else goes to the API. Only who has the installation's secret key can make such a request, read it, or read the answer.
+ * Takes requests to listeners from other processes of this installation, and gives them to the streams that this
+ * process holds. Everything else goes to the API. Only who has the installation's secret key can make such a request,
+ * read it, or read the answer.
  */
 export function withRelay(streams: ListenerStreams, box: SecretBox, api: RequestListener): RequestListener {
   return (request, response) => {

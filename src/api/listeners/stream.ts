@@ -15,7 +15,10 @@ import {
 } from '../../domain/listener/listener.js';
 import { MESSAGE_COST, type StreamBudget } from '../../domain/listener/stream-budget.js';
 
-/** On one stream: deliveries that may wait for an answer, bytes that may wait to be sent, and deliveries whose time is up and whose answers may still come. */
+/**
+ * On one stream: deliveries that may wait for an answer, bytes that may wait to be sent, and deliveries whose time is
+ * up and whose answers may still come.
+ */
 const MOST = { pending: 1_000, bufferedBytes: 16 * 1024 * 1024, late: 10_000 };
 
 const number = z.int().min(0);

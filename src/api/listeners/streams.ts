@@ -54,7 +54,11 @@ export class ListenerStreams {
     this.nodeUrl = nodeUrl;
   }
 
-  /** Takes a connection for a listener; an older one of the same listener is closed. @param connection what carries the socket */
+  /**
+   * Takes a connection for a listener; an older one of the same listener is closed.
+   *
+   * @param connection what carries the socket
+   */
   async open(ticket: Ticket, socket: WebSocket, connection: Duplex): Promise<void> {
     const { listeners, release } = this.options;
     const { account_id, endpoint_id } = ticket;
@@ -74,7 +78,10 @@ export class ListenerStreams {
     return held && this.exchangeOver(held, request);
   }
 
-  /** Nothing is sent to a program whose token has ended, although its stream is closed only with the next renewal at the latest. */
+  /**
+   * Nothing is sent to a program whose token has ended, although its stream is closed only with the next renewal at the
+   * latest.
+   */
   private async exchangeOver(held: Held, request: ListenerRequest): Promise<ListenerResult> {
     const isAllowed = await this.endUnlessAllowed(held).catch(() => undefined);
     if (isAllowed) return held.stream.exchange(request);

@@ -24,7 +24,10 @@ export interface UpgradeOptions {
   logger: Logger;
 }
 
-/** Answers `GET /v18.0/listeners/{id}/stream`, which becomes a WebSocket if the ticket in `Authorization: Bearer` allows it, once. */
+/**
+ * Answers `GET /v18.0/listeners/{id}/stream`, which becomes a WebSocket if the ticket in `Authorization: Bearer` allows
+ * it, once.
+ */
 export function createUpgrade(options: UpgradeOptions) {
   const { streams, database, limiters, addressOf, box, logger } = options;
   const sockets = new WebSocketServer({

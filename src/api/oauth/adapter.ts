@@ -4,7 +4,9 @@ import type { StoredOAuthClient } from '../../models/access/oauth-clients.js';
 import type { OAuthPayload } from '../../models/access/oauth-records.js';
 import type { Database } from '../../models/database.js';
 
-/** Where the OAuth library keeps its records: clients are ours, registered through the API; everything else is a record. */
+/**
+ * Where the OAuth library keeps its records: clients are ours, registered through the API; everything else is a record.
+ */
 export function createAdapter(database: Database): AdapterFactory {
   const { oauthClients, oauthRecords } = database;
   return (kind): Adapter => ({
@@ -34,8 +36,8 @@ export function createAdapter(database: Database): AdapterFactory {
 const GRANTED = new Set(['Grant', 'AuthorizationCode', 'AccessToken', 'RefreshToken', 'ClientCredentials']);
 
 /**
- * A client as RFC 7591 writes it; in place of the secret stand the hashes of those that work, separated by a space, which the provider
- * gets to compare with.
+ * A client as RFC 7591 writes it; in place of the secret stand the hashes of those that work, separated by a space,
+ * which the provider gets to compare with.
  */
 function toMetadata(client: StoredOAuthClient) {
   return {

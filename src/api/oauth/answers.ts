@@ -9,11 +9,15 @@ import { INTERACTION_PATH, type Pages } from './pages.js';
 /** Seconds after which a caller may try again while the database is out of reach. */
 export const RETRY_AFTER_S = 2;
 
-/** Adds to the library's answers what it leaves out: headers that protect pages, and metadata that speaks of OAuth alone. */
+/**
+ * Adds to the library's answers what it leaves out: headers that protect pages, and metadata that speaks of OAuth
+ * alone.
+ */
 export function completeAnswers(provider: Provider, pages: Pages): void {
   provider.use(async (ctx, next) => {
     const headers = pages.headers();
-    // The library adds to an existing `script-src` the hash of the one script that it sends: the one that submits a form_post.
+    // The library adds to an existing `script-src` the hash of the one script that it sends: the one that submits a
+    // form_post.
     ctx.set({ ...headers, 'content-security-policy': `${headers['content-security-policy']}; script-src` });
     await next();
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;
@@ -23,7 +27,9 @@ export function completeAnswers(provider: Provider, pages: Pages): void {
   });
 }
 
-/** Answers errors of ours: `503 temporarily_unavailable` (RFC 6749, section 4.1.2.1) while the database is out of reach. */
+/**
+ * Answers errors of ours: `503 temporarily_unavailable` (RFC 6749, section 4.1.2.1) while the database is out of reach.
+ */
 export function answerErrors(
   provider: Provider,
   { logger, isUnavailable }: ApiDependencies,

@@ -12,8 +12,8 @@ import { Pages } from './pages.js';
 export const OAUTH_PATH = /^\/(oauth|\.well-known)\/.+/;
 
 /**
- * The OAuth 2.0 routes. The library behind them takes long to load, and most processes are never asked for a token, so it is loaded
- * with the first request for one of its paths.
+ * The OAuth 2.0 routes. The library behind them takes long to load, and most processes are never asked for a token, so
+ * it is loaded with the first request for one of its paths.
  */
 export function oauthOnDemand(dependencies: ApiDependencies & { limiters: Limiters }): Middleware {
   const pages = new Pages(portalLook(dependencies.settings));
@@ -51,7 +51,8 @@ async function loadRoutes(
 async function withoutRuntimeNotice<T>(load: () => Promise<T>): Promise<T> {
   const { warn } = console;
   console.warn = (...args: unknown[]) => {
-    // Part of what oidc-provider prints when it is loaded by a Node.js release that its authors do not support, such as 20.
+    // Part of what oidc-provider prints when it is loaded by a Node.js release that its authors do not support, such as
+    // 20.
     if (!String(args[0]).includes('Unsupported runtime')) warn(...args);
   };
   try {

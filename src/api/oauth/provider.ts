@@ -27,8 +27,9 @@ const LIFETIMES = {
 };
 
 /**
- * The OAuth 2.0 server: client credentials, authorization code with PKCE, refresh tokens that rotate, revocation (RFC 7009),
- * introspection (RFC 7662), and discovery (RFC 8414). Its tokens are opaque. It is not an OpenID provider: there are no id tokens.
+ * The OAuth 2.0 server: client credentials, authorization code with PKCE, refresh tokens that rotate, revocation (RFC
+ * 7009), introspection (RFC 7662), and discovery (RFC 8414). Its tokens are opaque. It is not an OpenID provider: there
+ * are no id tokens.
  *
  * @param pages what people see
  * @param cookieSecret signs the cookies of people who log in; the same in every process
@@ -137,8 +138,9 @@ export function createOAuthProvider(
 }
 
 /**
- * Makes the library build every address from the issuer alone. By itself it believes the request's `Host` and `X-Forwarded-Host`, so that
- * whoever sends a request, or can poison a cache, chooses the endpoints in the metadata and the target of redirects.
+ * Makes the library build every address from the issuer alone. By itself it believes the request's `Host` and
+ * `X-Forwarded-Host`, so that whoever sends a request, or can poison a cache, chooses the endpoints in the metadata and
+ * the target of redirects.
  */
 function pinToIssuer(provider: Provider): void {
   const { protocol, host } = new URL(provider.issuer);
@@ -150,7 +152,10 @@ function pinToIssuer(provider: Provider): void {
   Object.assign(provider.OIDCContext.prototype, { urlFor });
 }
 
-/** The library requires a signing key. Nothing is signed with it, because there are no id tokens, so each process makes its own. */
+/**
+ * The library requires a signing key. Nothing is signed with it, because there are no id tokens, so each process makes
+ * its own.
+ */
 function requiredKey() {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' };

@@ -26,7 +26,9 @@ const LIBRARY_PATHS = [
   '/oauth/jwks',
 ];
 
-/** Characters of a query that starts a login. It is stored for as long as the login takes, before anybody has logged in. */
+/**
+ * Characters of a query that starts a login. It is stored for as long as the login takes, before anybody has logged in.
+ */
 const MAX_AUTHORIZATION_REQUEST = 4_096;
 
 const tooLong = () =>
@@ -155,8 +157,8 @@ function interactionRoutes(
   });
 
   /**
-   * Ends the session of another person, or of an earlier password, in the same browser. The library would ask for a logout first, with a
-   * page that it serves only with logout by clients, which is off.
+   * Ends the session of another person, or of an earlier password, in the same browser. The library would ask for a
+   * logout first, with a page that it serves only with logout by clients, which is off.
    */
   async function leaveOtherSession(interaction: Interaction, subject: string): Promise<void> {
     const { session } = interaction;

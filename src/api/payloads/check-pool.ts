@@ -29,8 +29,9 @@ export class CheckPool {
   private readonly queue = new FairQueue<Waiting>();
 
   /**
-   * @param heapMb heap of a thread, megabytes. A thread that needs more is ended, unless that happens while V8 reads a message: then the
-   *   whole process ends. A message is a schema and a payload, which are some hundred kilobytes at most.
+   * @param heapMb heap of a thread, megabytes. A thread that needs more is ended, unless that happens while V8 reads a
+   * message: then the whole process ends. A message is a schema and a payload, which are some hundred kilobytes at
+   * most.
    */
   constructor(heapMb = 128) {
     this.pool = threads(LANES.schema + LANES.quick + LANES.long, heapMb);
@@ -92,7 +93,8 @@ function threads(maxThreads: number, heapMb: number, niceIncrement = 0): Piscina
     idleTimeout: 60_000,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
   });
-  // A thread that runs out of heap while it has no task, such as one that was given up, would end the process. The next task gets a new one.
+  // A thread that runs out of heap while it has no task, such as one that was given up, would end the process. The next
+  // task gets a new one.
   pool.on('error', () => {});
   return pool;
 }

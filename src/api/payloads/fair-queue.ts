@@ -9,8 +9,9 @@ export interface Owner {
 }
 
 /**
- * What work waits for: none waits for another kind. `schema` is checking a schema that somebody registers, `quick` a payload that takes
- * little time, `long` any other; `spent` a payload of a platform that has used {@link SPENT_MS} lately.
+ * What work waits for: none waits for another kind. `schema` is checking a schema that somebody registers, `quick` a
+ * payload that takes little time, `long` any other; `spent` a payload of a platform that has used {@link SPENT_MS}
+ * lately.
  */
 export type Lane = 'schema' | 'quick' | 'long' | 'spent';
 
@@ -23,7 +24,10 @@ export interface Job {
 
 /** How many of a lane run at once. */
 export const LANES: Readonly<Record<Lane, number>> = { schema: 1, quick: 1, long: 2, spent: 1 };
-/** A platform, or an account without one, that has used so much lately does not take what others wait for, milliseconds: a fifth of a thread for long. */
+/**
+ * A platform, or an account without one, that has used so much lately does not take what others wait for, milliseconds:
+ * a fifth of a thread for long.
+ */
 export const SPENT_MS = 3_000;
 /** How many may wait, in all lanes. */
 export const MAX_WAITING_PER_ACCOUNT = 100;
@@ -34,7 +38,10 @@ const HALF_LIFE_MS = 10_000;
 /** Accounts and platforms whose use is remembered. */
 const MAX_REMEMBERED = 20_000;
 
-/** The time that accounts and platforms have used lately: it halves every {@link HALF_LIFE_MS}. All times are in milliseconds. */
+/**
+ * The time that accounts and platforms have used lately: it halves every {@link HALF_LIFE_MS}. All times are in
+ * milliseconds.
+ */
 export class RecentUse {
   private readonly used = new LRUCache<string, { ms: number; at: number }>(roomFor(MAX_REMEMBERED));
 
@@ -58,9 +65,9 @@ export class RecentUse {
 }
 
 /**
- * Decides which job is next. In each lane that is the one whose platform has used least time lately; of a platform's, the one whose account
- * has; of an account's, the one with the fewest steps; of equal ones, the first that came. A platform has one job at a time in a lane, and one
- * payload in all lanes when it has used much.
+ * Decides which job is next. In each lane that is the one whose platform has used least time lately; of a platform's,
+ * the one whose account has; of an account's, the one with the fewest steps; of equal ones, the first that came. A
+ * platform has one job at a time in a lane, and one payload in all lanes when it has used much.
  */
 export class FairQueue<J extends Job> {
   private readonly waiting = new Set<J>();

@@ -19,7 +19,10 @@ const MAIN_THREAD = {
   steps: 1_000_000,
   subschemas: 64,
   patternSize: 500,
-  /** A platform, or an account without one, that has used so much of it lately uses the pool: about a fifth of a thread. Milliseconds. */
+  /**
+   * A platform, or an account without one, that has used so much of it lately uses the pool: about a fifth of a thread.
+   * Milliseconds.
+   */
   spentMs: 3_000,
   /** What takes less than this, 0.1 ms, is not counted. */
   countedSteps: 20_000,
@@ -41,8 +44,9 @@ interface Plan {
 }
 
 /**
- * Checks payloads against their kinds' schemas, and schemas themselves. What is cheap is checked here; everything else in a small pool of
- * threads whose time and heap are limited, in an order that is fair to accounts and platforms, so that nobody's schema holds up others.
+ * Checks payloads against their kinds' schemas, and schemas themselves. What is cheap is checked here; everything else
+ * in a small pool of threads whose time and heap are limited, in an order that is fair to accounts and platforms, so
+ * that nobody's schema holds up others.
  */
 export class PayloadChecks {
   private readonly pool: CheckPool;
@@ -56,7 +60,8 @@ export class PayloadChecks {
 
   /**
    * @param heapMb heap of a thread, megabytes
-   * @param limitMs how long any check may take: what a schema within its bounds can take is less, on any machine that is fit for service
+   * @param limitMs how long any check may take: what a schema within its bounds can take is less, on any machine that
+   * is fit for service
    */
   constructor(heapMb?: number, limitMs = 5_000) {
     this.limitMs = limitMs;
@@ -66,7 +71,8 @@ export class PayloadChecks {
   /**
    * Reads a payload and checks it against its kind.
    *
-   * @throws Problem 400 if it is not valid, or checking it takes too much memory; 503 if too many wait, or this machine was too slow
+   * @throws Problem 400 if it is not valid, or checking it takes too much memory; 503 if too many wait, or this machine
+   * was too slow
    */
   async read(owner: Owner, kind: EventKind, body: Uint8Array): Promise<Payload> {
     const payload = readPayload(body);

@@ -8,7 +8,10 @@ export interface HealthAnswer {
   body: object;
 }
 
-/** `/healthz`: the process is alive. `/readyz`: everything that it needs for its work is reachable. `/metrics`: for Prometheus. */
+/**
+ * `/healthz`: the process is alive. `/readyz`: everything that it needs for its work is reachable. `/metrics`: for
+ * Prometheus.
+ */
 export function healthRoutes(router: Router<State>, { readiness, metricsPage }: ApiDependencies): void {
   const report = healthReports(readiness);
   for (const path of ['/healthz', '/readyz']) {
@@ -25,7 +28,10 @@ export function healthRoutes(router: Router<State>, { readiness, metricsPage }: 
   });
 }
 
-/** Answers questions about a process's health; `undefined` if the path is not one. The answer for `/readyz` is up to a second old. */
+/**
+ * Answers questions about a process's health; `undefined` if the path is not one. The answer for `/readyz` is up to a
+ * second old.
+ */
 export function healthReports(
   readiness: ApiDependencies['readiness'],
 ): (path: string) => Promise<HealthAnswer | undefined> {

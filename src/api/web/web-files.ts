@@ -28,7 +28,10 @@ export function webFile(type: string, identity: Buffer, encoded: WebFile['conten
   return { type, hash, content: { ...encoded, identity } };
 }
 
-/** Answers with a file in the best encoding that the caller takes, with an entity tag for each; `304` if it has that already. */
+/**
+ * Answers with a file in the best encoding that the caller takes, with an entity tag for each; `304` if it has that
+ * already.
+ */
 export function answerFile(ctx: Context, { type, hash, content }: WebFile, cacheControl: string): void {
   const encoding =
     ENCODINGS.find((each) => content[each] && ctx.acceptsEncodings(each) === each) ?? 'identity';
@@ -48,7 +51,9 @@ export class BuiltSite {
   readonly #assetsPath: string;
   readonly #files: () => ReturnType<typeof readWebFiles>;
 
-  /** @param assetsPath path where {@link sendAsset} answers, as browsers see it: below the path of the public address */
+  /**
+   * @param assetsPath path where {@link sendAsset} answers, as browsers see it: below the path of the public address
+   */
   constructor(folder: string, assetsPath: string) {
     this.#assetsPath = assetsPath;
     this.#files = once(() => readWebFiles(folder));
@@ -70,7 +75,11 @@ export class BuiltSite {
   };
 }
 
-/** Reads a page, `index.html`, and its files into memory: one to three megabytes. @returns `undefined` if it has not been built */
+/**
+ * Reads a page, `index.html`, and its files into memory: one to three megabytes.
+ *
+ * @returns `undefined` if it has not been built
+ */
 async function readWebFiles(folder: string) {
   const page = await readFile(join(folder, 'index.html'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -4,8 +4,8 @@ import { logoOrigins, portalLook, withLook } from './portal-look.js';
 import { BuiltSite, WEB_FOLDER } from './web-files.js';
 
 /**
- * What the page may do: load scripts, styles and pictures of ours, and call the API beside it. No script or style stands in the page,
- * so none needs a hash.
+ * What the page may do: load scripts, styles and pictures of ours, and call the API beside it. No script or style
+ * stands in the page, so none needs a hash.
  */
 const POLICY = [
   "default-src 'none'",
@@ -19,7 +19,8 @@ const POLICY = [
 ];
 
 /**
- * Headers of a page: nothing of it is kept or passed on, and nobody frames it but who may. Its address may have an id in it, never a token.
+ * Headers of a page: nothing of it is kept or passed on, and nobody frames it but who may. Its address may have an id
+ * in it, never a token.
  *
  * @param ancestors origins whose pages may show it in a frame
  * @param pictures origins that pictures may come from, besides ours
@@ -43,7 +44,10 @@ export function pageHeaders(
   };
 }
 
-/** `/portal` and `/desk`: the web application, and the way there from `/` for a browser. It is files alone; all that it does, it does through the API. */
+/**
+ * `/portal` and `/desk`: the web application, and the way there from `/` for a browser. It is files alone; all that it
+ * does, it does through the API.
+ */
 export function webRoutes(
   router: Router<State>,
   { publicUrl, settings }: Pick<ApiDependencies, 'publicUrl' | 'settings'>,

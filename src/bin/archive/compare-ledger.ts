@@ -15,7 +15,10 @@ import type { Difference } from './difference.js';
 import type { Held } from './held.js';
 
 const WIDTH_MS = 3_600_000;
-/** Temporal lists an execution late: what closed so shortly before the archive's last run may be left to the next. Milliseconds. */
+/**
+ * Temporal lists an execution late: what closed so shortly before the archive's last run may be left to the next.
+ * Milliseconds.
+ */
 const LISTED_LATE_MS = 60_000;
 /** gRPC: what was asked for is not there. */
 const NOT_FOUND = 5;
@@ -100,7 +103,11 @@ interface Compared {
   differences: Difference[];
 }
 
-/** @param before what closed later need not be archived yet @param isOpen a group that goes on, whose deliveries have times of their own */
+/**
+ * @param before what closed later need not be archived yet
+ *
+ * @param isOpen a group that goes on, whose deliveries have times of their own
+ */
 async function compareOne(
   execution: ClosedExecution,
   archive: Servers['database']['archive'],

@@ -48,8 +48,9 @@ export interface LogSources {
 }
 
 /**
- * Compares everything that is archived, and all changes, with the leaves of the log: each record with its leaf, and each leaf with its record. One pass
- * over each; what is held is a byte for each leaf, a time for each 256, and 40 bytes for each event.
+ * Compares everything that is archived, and all changes, with the leaves of the log: each record with its leaf, and
+ * each leaf with its record. One pass over each; what is held is a byte for each leaf, a time for each 256, and 40
+ * bytes for each event.
  *
  * @param counts are counted up
  */
@@ -268,8 +269,8 @@ async function lookAgain(
 }
 
 /**
- * Leaves of a record that was appended once more after a crash, of which another leaf has the record, or had it; and of records that the log has, though
- * they do not say so yet.
+ * Leaves of a record that was appended once more after a crash, of which another leaf has the record, or had it; and of
+ * records that the log has, though they do not say so yet.
  */
 async function findAgain(
   { log }: LogSources['database'],

@@ -3,10 +3,11 @@ import type { Difference } from './difference.js';
 import { Held } from './held.js';
 
 /**
- * Looks for the change of each version that a resource has or had: one that was removed before the log had it leaves no leaf, but a gap. Two passes over all
- * changes; what is held is 40 bytes for each.
+ * Looks for the change of each version that a resource has or had: one that was removed before the log had it leaves no
+ * leaf, but a gap. Two passes over all changes; what is held is 40 bytes for each.
  *
- * @param period of which versions there must be a change: of older ones it may be past the time that changes are kept, younger ones may still be written
+ * @param period of which versions there must be a change: of older ones it may be past the time that changes are kept,
+ * younger ones may still be written
  */
 export async function* compareVersions(
   audit: Pick<ChangeAudit, 'steps' | 'resources'>,

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
 
-/** Bytes of a hash that are kept: as many as a number holds exactly. Of a million texts two are alike with a chance of 1 in 500. */
+/**
+ * Bytes of a hash that are kept: as many as a number holds exactly. Of a million texts two are alike with a chance of 1
+ * in 500.
+ */
 const HASH_BYTES = 6;
 
-/** What is held somewhere, such as deliveries in the ledger by their ids: some 40 bytes each. Two that are taken for one hide at most that one is missing. */
+/**
+ * What is held somewhere, such as deliveries in the ledger by their ids: some 40 bytes each. Two that are taken for one
+ * hide at most that one is missing.
+ */
 export class Held {
   private readonly hashes = new Set<number>();
 

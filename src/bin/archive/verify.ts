@@ -14,7 +14,10 @@ import { Held } from './held.js';
 const DAY_MS = 24 * 3_600_000;
 /** Of what closed so near to the end of Temporal's retention it may have removed some already, milliseconds. */
 const RETENTION_EDGE_MS = 3_600_000;
-/** A run of the archive that has ended has appended all changes that were made so long before what it archived, milliseconds. */
+/**
+ * A run of the archive that has ended has appended all changes that were made so long before what it archived,
+ * milliseconds.
+ */
 const LOGGED_WITHIN_MS = 15 * 60_000;
 /** A version that is younger may be still without its change, milliseconds: processes have clocks of their own. */
 const BEING_WRITTEN_MS = 60_000;
@@ -22,7 +25,8 @@ const BEING_WRITTEN_MS = 60_000;
 const MAX_TOLD = 10_000;
 
 /**
- * Compares ledger, archive and log, each with the others, and says every difference, how much was compared, and why not the rest.
+ * Compares ledger, archive and log, each with the others, and says every difference, how much was compared, and why not
+ * the rest.
  *
  * @returns whether there is no difference
  */

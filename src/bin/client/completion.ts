@@ -7,7 +7,11 @@ type Commands = Readonly<Record<string, Completable>>;
 
 const SHELLS: Record<string, (commands: Commands) => string> = { bash, zsh, fish };
 
-/** A script that completes commands, actions and options in a shell. @throws CommandError for a shell that it does not know */
+/**
+ * A script that completes commands, actions and options in a shell.
+ *
+ * @throws CommandError for a shell that it does not know
+ */
 export function completion(shell: string | undefined, commands: Commands): string {
   const write = Object.hasOwn(SHELLS, shell ?? '') ? SHELLS[shell ?? ''] : undefined;
   if (!write) {

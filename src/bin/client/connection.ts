@@ -10,9 +10,9 @@ export interface Connection {
 }
 
 /**
- * The server of `HOOKLINE_URL` with the key of `HOOKLINE_API_KEY`; without a key, the profile of `HOOKLINE_PROFILE` or the
- * chosen one, and then the login that is kept, at that server if one is named.
- * `HOOKLINE_ACCOUNT` is the account that a platform's key acts for.
+ * The server of `HOOKLINE_URL` with the key of `HOOKLINE_API_KEY`; without a key, the profile of `HOOKLINE_PROFILE` or
+ * the chosen one, and then the login that is kept, at that server if one is named. `HOOKLINE_ACCOUNT` is the account
+ * that a platform's key acts for.
  *
  * @throws CommandError that says what to set
  */

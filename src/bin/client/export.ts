@@ -10,7 +10,9 @@ import { textOf, timeOf } from './values.js';
 /** How often a stream that broke off is continued without a line in between. */
 const TRIES = 5;
 
-/** Writes the archive of a period to standard output. A stream that breaks off is continued behind its last whole line. */
+/**
+ * Writes the archive of a period to standard output. A stream that breaks off is continued behind its last whole line.
+ */
 export async function exportArchive(values: Values): Promise<void> {
   const { changes, format = 'ndjson', gzip } = values;
   const from = timeOf(values, 'from');
@@ -65,7 +67,11 @@ async function open(
   return wholeLines(Readable.fromWeb(response.body as never));
 }
 
-/** A line ends with a line feed and nothing else: `node:readline` takes U+2028 for an end, too. @throws if the last one has no end */
+/**
+ * A line ends with a line feed and nothing else: `node:readline` takes U+2028 for an end, too.
+ *
+ * @throws if the last one has no end
+ */
 async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -11,8 +11,9 @@ import { EncryptionCodec } from '../../temporal/server/payload-codec.js';
 const { Payloads } = proto.temporal.api.common.v1;
 
 /**
- * Decrypts for Temporal's command line what Hookline has encrypted in Temporal, while a command runs: on this machine, for whoever knows the
- * token. The protocol is Temporal's: https://docs.temporal.io/production-deployment/data-encryption#codec-server-setup
+ * Decrypts for Temporal's command line what Hookline has encrypted in Temporal, while a command runs: on this machine,
+ * for whoever knows the token. The protocol is Temporal's:
+ * https://docs.temporal.io/production-deployment/data-encryption#codec-server-setup
  *
  * @returns its address, and what `Authorization` must be
  */

@@ -44,7 +44,10 @@ async function keysOfDev({
   return loadOrCreateKeys(HOOKLINE_DATA_DIR, 'payload.keys');
 }
 
-/** How Temporal's command line finds its server, by settings of the same names: https://docs.temporal.io/cli#environment-variables */
+/**
+ * How Temporal's command line finds its server, by settings of the same names:
+ * https://docs.temporal.io/cli#environment-variables
+ */
 function temporalEnvironment(settings: Settings): Record<string, string> {
   const { TEMPORAL_ADDRESS = `${LOOPBACK}:${settings.HOOKLINE_TEMPORAL_PORT}` } = settings;
   const given = Object.entries({ ...settings, TEMPORAL_ADDRESS, TEMPORAL_UI_URL: undefined });

@@ -4,7 +4,11 @@ import { print } from '../client/terminal.js';
 import { addressPolicyOf, connectorOptions, portsOf } from '../service/egress.js';
 import { alertSenders } from '../service/watch/alerts.js';
 
-/** Sends a message over each channel to people that the settings name. @throws Error that says which channel does not work */
+/**
+ * Sends a message over each channel to people that the settings name.
+ *
+ * @throws Error that says which channel does not work
+ */
 export async function testAlert(settings: Settings): Promise<void> {
   const poster = createPoster(
     await connectorOptions(settings, addressPolicyOf(settings), () => portsOf(settings)),

@@ -11,7 +11,10 @@ import { withDatabase } from '../process/with-database.js';
 import { connectServers } from '../service/servers.js';
 import { readErasureFile, type SomeErasure, writeErasureFile } from './erasure-file.js';
 
-/** Writes the erasures of all accounts into a file, to be done again after a restore. Who reads the file finds a whole one. */
+/**
+ * Writes the erasures of all accounts into a file, to be done again after a restore. Who reads the file finds a whole
+ * one.
+ */
 export async function exportErasures(settings: Settings, path: string | undefined): Promise<void> {
   if (!path) throw new CommandError('Name the file: hookline privacy export erasures.ndjson');
   const box = requireTagBox(settings);
@@ -24,7 +27,8 @@ export async function exportErasures(settings: Settings, path: string | undefine
 }
 
 /**
- * Does erasures again, after a restore: those of a file, or those that the database itself has recorded, if its keys were restored alone.
+ * Does erasures again, after a restore: those of a file, or those that the database itself has recorded, if its keys
+ * were restored alone.
  *
  * @returns whether every line of the file was read, to its end
  */
@@ -56,8 +60,8 @@ export async function reapplyErasures(settings: Settings, path: string | undefin
 }
 
 /**
- * Wraps every data key with the first of HOOKLINE_WRAPPING_KEYS, and says whether the former keys may be destroyed. It may run while the service does, and
- * goes on where it was cut off.
+ * Wraps every data key with the first of HOOKLINE_WRAPPING_KEYS, and says whether the former keys may be destroyed. It
+ * may run while the service does, and goes on where it was cut off.
  *
  * @returns whether no data key needs another one
  */
@@ -92,8 +96,9 @@ async function* linesOf({
 }
 
 /**
- * What became of an erasure that was to be done again. `applied`: its key was there and is deleted; `begun`: it waited for open deliveries to end, and does so
- * again; `already_applied`; `unknown`: neither the key nor the erasure was there, so nothing had come back.
+ * What became of an erasure that was to be done again. `applied`: its key was there and is deleted; `begun`: it waited
+ * for open deliveries to end, and does so again; `already_applied`; `unknown`: neither the key nor the erasure was
+ * there, so nothing had come back.
  */
 type Reapplied = 'applied' | 'begun' | 'already_applied' | 'unknown';
 

@@ -21,7 +21,10 @@ export function repeat(intervalMs: number, work: () => Promise<void>): () => Pro
   };
 }
 
-/** Warns of an error, unless a server is out of reach: an outage is logged once, by who notices it first, and not with each try. */
+/**
+ * Warns of an error, unless a server is out of reach: an outage is logged once, by who notices it first, and not with
+ * each try.
+ */
 export function warnUnlessOutage(logger: Logger, warning: string): (error: unknown) => void {
   return (error) => {
     if (!isDatabaseUnavailable(error) && !isTemporalUnavailable(error)) logger.warn({ err: error }, warning);

@@ -1,7 +1,8 @@
 import { open, rename, rm } from 'node:fs/promises';
 
 /**
- * Writes a file beside another and puts it in its place: whoever reads, and whatever stops this, there is a whole one. Resolves when it is durable.
+ * Writes a file beside another and puts it in its place: whoever reads, and whatever stops this, there is a whole one.
+ * Resolves when it is durable.
  *
  * @param mode of the file, whatever that of the one before was
  */

@@ -2,8 +2,8 @@ import type { Settings } from '../../config/schema.js';
 import { freePort, LOOPBACK } from '../../embedded/servers/ports.js';
 
 /**
- * Settings that say where Temporal's SDK serves its own metrics, so that `/metrics` can have them: it has no other way to give them in the
- * text format of Prometheus.
+ * Settings that say where Temporal's SDK serves its own metrics, so that `/metrics` can have them: it has no other way
+ * to give them in the text format of Prometheus.
  */
 export async function withSdkMetrics(settings: Settings): Promise<Settings> {
   return {

@@ -25,13 +25,17 @@ export function requireBoxes(settings: Settings): { box: SecretBox; keyBox: Secr
   return { box: new SecretBox(keys), keyBox };
 }
 
-/** What tags the list of erasures. Not a wrapping key: those are destroyed, and the list is read for as long as there are backups. */
+/**
+ * What tags the list of erasures. Not a wrapping key: those are destroyed, and the list is read for as long as there
+ * are backups.
+ */
 export function requireTagBox(settings: Settings): SecretBox {
   return requireBoxes({ ...settings, HOOKLINE_WRAPPING_KEYS: undefined }).keyBox;
 }
 
 /**
- * A key of the development default's own: made at the first start, kept in the data folder, readable by its owner alone.
+ * A key of the development default's own: made at the first start, kept in the data folder, readable by its owner
+ * alone.
  *
  * @param file `secret.keys` or `payload.keys`
  */

@@ -4,8 +4,8 @@ import { LOOPBACK } from '../../embedded/servers/ports.js';
 import { loadOrCreateKeys } from './secrets.js';
 
 /**
- * The settings with the servers and keys of a running `hookline dev`, where no servers are named and there is its data folder: so that a command for operators
- * can be used beside it.
+ * The settings with the servers and keys of a running `hookline dev`, where no servers are named and there is its data
+ * folder: so that a command for operators can be used beside it.
  */
 export async function withServersOfDev(settings: Settings): Promise<Settings> {
   const { TEMPORAL_ADDRESS, MONGODB_URI, HOOKLINE_DATA_DIR: folder } = settings;

@@ -1,8 +1,8 @@
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * From now on the first SIGINT or SIGTERM does not end the process but aborts what this returns; its name is the reason. A second one ends
- * the process at once, for somebody who cannot wait.
+ * From now on the first SIGINT or SIGTERM does not end the process but aborts what this returns; its name is the
+ * reason. A second one ends the process at once, for somebody who cannot wait.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();

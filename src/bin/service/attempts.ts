@@ -16,7 +16,8 @@ export const USER_AGENT = `Hookline/${RELEASE}`;
 export type Attempts = Awaited<ReturnType<typeof createAttempts>>;
 
 /**
- * @param parts what attempts take part in; `ownPorts` are those of this service and its servers: at this machine no endpoint may be there
+ * @param parts what attempts take part in; `ownPorts` are those of this service and its servers: at this machine no
+ * endpoint may be there
  * @throws where a certificate or key that the settings name cannot be read
  */
 export async function createAttempts(

@@ -9,7 +9,8 @@ import type { Servers } from './servers.js';
 const SWEEP_INTERVAL_MS = 60_000;
 
 /**
- * Moves the changes that a crash left in their resources, and finds out how acts ended of which a crash left nobody to say so, now and each minute.
+ * Moves the changes that a crash left in their resources, and finds out how acts ended of which a crash left nobody to
+ * say so, now and each minute.
  *
  * @returns stops it
  */

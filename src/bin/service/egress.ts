@@ -40,7 +40,10 @@ export async function connectorOptions(
   };
 }
 
-/** The ports of this service and its servers that the settings name: at this machine's addresses, no endpoint may use them. */
+/**
+ * The ports of this service and its servers that the settings name: at this machine's addresses, no endpoint may use
+ * them.
+ */
 export function portsOf(settings: Settings): number[] {
   const { TEMPORAL_ADDRESS, TEMPORAL_UI_URL, MONGODB_URI, HOOKLINE_TEMPORAL_METRICS_ADDRESS } = settings;
   // The port is only taken where the URL names one: 80 and 443 may be a proxy's, in front of endpoints as well.

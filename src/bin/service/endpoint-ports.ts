@@ -84,7 +84,9 @@ export function pendingEndpoints(endpoints: EndpointRepository, starter: Deliver
   };
 }
 
-/** What its owner set and what its subscriber allowed, per minute, in a CloudEvents verification: the lower one holds. */
+/**
+ * What its owner set and what its subscriber allowed, per minute, in a CloudEvents verification: the lower one holds.
+ */
 function rateLimitOf({ rate_limit, allowed_rate }: StoredEndpoint): { rate_limit?: number } {
   const rate = Math.min(
     rate_limit ?? Number.POSITIVE_INFINITY,

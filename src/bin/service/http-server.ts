@@ -6,19 +6,22 @@ import type { Settings } from '../../config/schema.js';
 /** How often idle connections are looked for while the server stops, milliseconds. */
 const IDLE_CHECK_MS = 50;
 /**
- * Beyond the time that an idle connection is kept: a balancer opens connections before it has requests for them, and Node.js counts the time
- * for the first headers from then on, milliseconds.
+ * Beyond the time that an idle connection is kept: a balancer opens connections before it has requests for them, and
+ * Node.js counts the time for the first headers from then on, milliseconds.
  */
 const HEADERS_MARGIN_MS = 5_000;
-/** For a whole request, headers and body, as Node.js has it by itself; it cannot be shorter than the time for the headers. Milliseconds. */
+/**
+ * For a whole request, headers and body, as Node.js has it by itself; it cannot be shorter than the time for the
+ * headers. Milliseconds.
+ */
 const REQUEST_TIMEOUT_MS = 300_000;
 
 /** A server that has its port and answers once it is told how. */
 export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
 /**
- * A request that asks for another protocol only if that is WebSocket. Node.js would give each that offers one to the handler, and none would be
- * answered: clients such as Java's offer HTTP/2 with ordinary requests.
+ * A request that asks for another protocol only if that is WebSocket. Node.js would give each that offers one to the
+ * handler, and none would be answered: clients such as Java's offer HTTP/2 with ordinary requests.
  */
 class OwnRequest extends IncomingMessage {
   private offersOther = false;
@@ -33,7 +36,11 @@ class OwnRequest extends IncomingMessage {
   }
 }
 
-/** How long callers may be idle, and may take for a request: by options of Node.js. @param keepAliveMs for an idle connection */
+/**
+ * How long callers may be idle, and may take for a request: by options of Node.js.
+ *
+ * @param keepAliveMs for an idle connection
+ */
 export function timeLimits(keepAliveMs: number) {
   const headersTimeout = keepAliveMs + HEADERS_MARGIN_MS;
   return {
@@ -75,8 +82,8 @@ export async function listen({
     upgrade: (handler: (request: IncomingMessage, socket: Duplex, head: Buffer) => void) =>
       void server.on('upgrade', handler),
     /**
-     * Resolves when every request under way has been answered. A connection is closed when it is idle, or with its next answer: by itself
-     * Node.js would serve a busy client for ever.
+     * Resolves when every request under way has been answered. A connection is closed when it is idle, or with its next
+     * answer: by itself Node.js would serve a busy client for ever.
      */
     async close(): Promise<void> {
       server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));

@@ -35,7 +35,9 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
   return { conditions, incidents: new Incidents(reports, conditions) };
 }
 
-/** @param earlyAttempts makes attempts as soon as their start is persisted: only where API and worker share a process */
+/**
+ * @param earlyAttempts makes attempts as soon as their start is persisted: only where API and worker share a process
+ */
 export function createStarter(
   settings: Settings,
   { temporal: { client }, sealer }: Servers,
@@ -61,7 +63,10 @@ export function createStarter(
   });
 }
 
-/** What starts, reads and steers deliveries, replays and the deletion of accounts. The API of a process has one, and the rest of it another. */
+/**
+ * What starts, reads and steers deliveries, replays and the deletion of accounts. The API of a process has one, and the
+ * rest of it another.
+ */
 export type Ledger = ReturnType<typeof createLedger>;
 
 export function createLedger(

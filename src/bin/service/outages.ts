@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 /** How often a server that is out of reach is asked whether it is back, milliseconds. */
 const CHECK_INTERVAL_MS = 1_000;
 /**
- * An outage is over when the server answers and nothing has failed by it for so long, milliseconds: a server that has lost its majority, or is
- * about to be replaced, answers what is asked of it here and rejects what matters.
+ * An outage is over when the server answers and nothing has failed by it for so long, milliseconds: a server that has
+ * lost its majority, or is about to be replaced, answers what is asked of it here and rejects what matters.
  */
 const QUIET_MS = 5_000;
 
@@ -21,8 +21,8 @@ export interface WatchedServer {
 export type Outages = ReturnType<typeof createOutages>;
 
 /**
- * Recognizes errors of servers that are out of reach, and logs an outage instead of each error: one line when it is noticed, one when
- * it is over.
+ * Recognizes errors of servers that are out of reach, and logs an outage instead of each error: one line when it is
+ * noticed, one when it is over.
  */
 export function createOutages(
   servers: readonly WatchedServer[],

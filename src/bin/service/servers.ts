@@ -17,7 +17,8 @@ export interface Servers {
 /**
  * Connects to both servers at the same time.
  *
- * @throws Error that says what to do: a server cannot be reached, a setting is absent, or `hookline migrate` has not been run
+ * @throws Error that says what to do: a server cannot be reached, a setting is absent, or `hookline migrate` has not
+ * been run
  */
 export async function connectServers(settings: Settings): Promise<Servers> {
   const { mongodbUri, keysUri, temporal: temporalSettings } = requireServers(settings);

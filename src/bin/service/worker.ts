@@ -14,7 +14,12 @@ import type { AlertPorts } from './watch/alerts.js';
 /** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */
 const SHUTDOWN_MARGIN_MS = 5_000;
 
-/** Starts the worker of this process. @param bundlePath the workflows' code @param closed is called with deliveries that have just been closed */
+/**
+ * Starts the worker of this process.
+ *
+ * @param bundlePath the workflows' code
+ * @param closed is called with deliveries that have just been closed
+ */
 export function runWorker(
   settings: Settings,
   servers: Servers,

@@ -33,12 +33,16 @@ interface Answer {
   type?: string;
 }
 
-/** Answers a body of a request `add-checkpoint`. @throws Error if what it saw cannot be read or kept: then nothing is cosigned */
+/**
+ * Answers a body of a request `add-checkpoint`.
+ *
+ * @throws Error if what it saw cannot be read or kept: then nothing is cosigned
+ */
 export type Witness = (body: string) => Promise<Answer>;
 
 /**
- * A witness (C2SP tlog-witness): it cosigns a checkpoint only if that continues the one that it cosigned before, and remembers it first. So nobody is
- * shown a log of two histories with its cosignature, whoever has the log's key.
+ * A witness (C2SP tlog-witness): it cosigns a checkpoint only if that continues the one that it cosigned before, and
+ * remembers it first. So nobody is shown a log of two histories with its cosignature, whoever has the log's key.
  */
 export function createWitness({ signer, logs, state }: WitnessOptions): Witness {
   const answerNow = async (body: string): Promise<Answer> => {

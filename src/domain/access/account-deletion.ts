@@ -1,9 +1,14 @@
 import type { Origin } from '../change/change.js';
 
-/** What a deletion is doing: ending access, removing endpoints, ending open deliveries, erasing payloads, or nothing any more. */
+/**
+ * What a deletion is doing: ending access, removing endpoints, ending open deliveries, erasing payloads, or nothing any
+ * more.
+ */
 export const DELETION_STAGES = ['access', 'endpoints', 'deliveries', 'payloads', 'done'] as const;
 
-/** What happens to the payloads of the account's events: they are kept with its record, or their data keys are deleted. */
+/**
+ * What happens to the payloads of the account's events: they are kept with its record, or their data keys are deleted.
+ */
 export const PAYLOAD_RULES = ['keep', 'erase'] as const;
 
 export type PayloadRule = (typeof PAYLOAD_RULES)[number];
@@ -14,9 +19,14 @@ export interface AccountDeletion {
   /** API keys, OAuth clients, logins and portal sessions. */
   credentials_ended: number;
   endpoints_deleted: number;
-  /** Deliveries that were open, about: one that was paused is released, which has no effect, and then cancelled, and counts twice. */
+  /**
+   * Deliveries that were open, about: one that was paused is released, which has no effect, and then cancelled, and
+   * counts twice.
+   */
   deliveries_ended: number;
-  /** Data keys that were deleted, about: a search that a crash interrupted is not counted. Absent if payloads are kept. */
+  /**
+   * Data keys that were deleted, about: a search that a crash interrupted is not counted. Absent if payloads are kept.
+   */
   keys_erased?: number;
 }
 

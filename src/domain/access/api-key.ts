@@ -1,8 +1,8 @@
 import { TokenKind } from './checked-token.js';
 
 /**
- * What a caller may do. A key or token holds some of them. `platform` is to manage a platform's accounts and to act for them; `admin` is the
- * operator's.
+ * What a caller may do. A key or token holds some of them. `platform` is to manage a platform's accounts and to act for
+ * them; `admin` is the operator's.
  */
 export const SCOPES = [
   'events:write',
@@ -37,7 +37,10 @@ export const ACCOUNT_SCOPES: readonly Scope[] = SCOPES.filter(
 /** Everything a platform's key can do. */
 export const PLATFORM_SCOPES: readonly Scope[] = [...ACCOUNT_SCOPES, 'platform'];
 
-/** Everything the operator's key can do. Without `platform`, as its own account is what it acts for unless it names another. */
+/**
+ * Everything the operator's key can do. Without `platform`, as its own account is what it acts for unless it names
+ * another.
+ */
 export const OPERATOR_SCOPES: readonly Scope[] = [...ACCOUNT_SCOPES, 'admin'];
 
 export const API_KEY = new TokenKind('hlk_');

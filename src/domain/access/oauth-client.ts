@@ -29,14 +29,17 @@ export function newClientSecret(): string {
 }
 
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
-/** A host name, IPv4 address or bracketed IPv6 address: nothing that separates parts of a header in which its origin is written. */
+/**
+ * A host name, IPv4 address or bracketed IPv6 address: nothing that separates parts of a header in which its origin is
+ * written.
+ */
 const HOST = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\])$/;
 /** The characters of a URI (RFC 3986, section 2), without `#`. */
 const URI = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/;
 
 /**
- * Whether a redirect URI may be registered: https, or http on this machine's loopback (RFC 8252, section 7.3); no fragment, no user
- * information, and nothing that browsers correct silently, such as a backslash.
+ * Whether a redirect URI may be registered: https, or http on this machine's loopback (RFC 8252, section 7.3); no
+ * fragment, no user information, and nothing that browsers correct silently, such as a backslash.
  */
 export function isRedirectUri(text: string): boolean {
   const url = URI.test(text) ? parseUrl(text) : undefined;
@@ -53,8 +56,8 @@ export function isLoopbackRedirect(text: string): boolean {
 }
 
 /**
- * Whether a client may have people sent to an address: one that it registered, letter by letter. A public client on loopback may listen on
- * any port, as the operating system gives it one when it starts (RFC 8252, section 7.3).
+ * Whether a client may have people sent to an address: one that it registered, letter by letter. A public client on
+ * loopback may listen on any port, as the operating system gives it one when it starts (RFC 8252, section 7.3).
  */
 export function isRegisteredRedirect(
   client: { redirect_uris: readonly string[]; token_endpoint_auth_method: ClientAuthMethod },

@@ -11,8 +11,8 @@ const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 
 /**
- * Passwords that a process hashes at once, and that wait for it. Each takes 32 MiB, and one of the four threads that look up names as
- * well: without a limit, anybody who sends login forms could stop deliveries.
+ * Passwords that a process hashes at once, and that wait for it. Each takes 32 MiB, and one of the four threads that
+ * look up names as well: without a limit, anybody who sends login forms could stop deliveries.
  */
 const inTurn = boundedQueue({ running: 2, waiting: 8 });
 
@@ -35,7 +35,8 @@ function written(salt: Buffer, hash: Buffer): string {
 const NOBODY = written(Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
 
 /**
- * Whether a password is the one that was hashed. Without a hash it takes as long, so that the time does not tell whether the person exists.
+ * Whether a password is the one that was hashed. Without a hash it takes as long, so that the time does not tell
+ * whether the person exists.
  *
  * @throws QueueFullError
  */

@@ -3,7 +3,10 @@ import { TokenKind } from './checked-token.js';
 
 export const PORTAL_TOKEN = new TokenKind('hlps_');
 
-/** All that a portal session can be allowed: nothing that makes keys, clients or accounts, and no events but test events. */
+/**
+ * All that a portal session can be allowed: nothing that makes keys, clients or accounts, and no events but test
+ * events.
+ */
 export const PORTAL_SCOPES = [
   'endpoints:read',
   'endpoints:write',

@@ -38,8 +38,8 @@ export type ProfileField = (typeof PROFILE_FIELDS)[number];
 export const DEFAULT_PROFILE_FIELDS: readonly ProfileField[] = ['id', 'username', 'name'];
 
 /**
- * The id of an account's own profile: the one behind its API keys and client-credentials tokens. It is the account's id under another
- * prefix, so that it needs no look-up.
+ * The id of an account's own profile: the one behind its API keys and client-credentials tokens. It is the account's id
+ * under another prefix, so that it needs no look-up.
  */
 export function ownProfileId(accountId: string): string {
   return accountId.replace(/^acct_/, 'prof_');

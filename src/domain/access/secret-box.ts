@@ -17,8 +17,9 @@ export class SealError extends Error {
 }
 
 /**
- * Encrypts secrets that must be used later, such as signing secrets, before they are stored: AES-256-GCM (NIST SP 800-38D) with a
- * random 96-bit nonce, and the place where the secret belongs as authenticated data, so that a sealed text moved elsewhere does not open.
+ * Encrypts secrets that must be used later, such as signing secrets, before they are stored: AES-256-GCM (NIST SP
+ * 800-38D) with a random 96-bit nonce, and the place where the secret belongs as authenticated data, so that a sealed
+ * text moved elsewhere does not open.
  */
 export class SecretBox {
   private readonly keys: readonly [SecretKey, ...SecretKey[]];
@@ -49,7 +50,8 @@ export class SecretBox {
   }
 
   /**
-   * A tag that shows later that this installation wrote a text: HMAC-SHA256 (RFC 2104) under a key that the newest key gives for this purpose alone.
+   * A tag that shows later that this installation wrote a text: HMAC-SHA256 (RFC 2104) under a key that the newest key
+   * gives for this purpose alone.
    *
    * @param purpose what the text is, so that a tag of one kind of text is none of another
    */
@@ -97,8 +99,9 @@ const PAYLOAD_PREFIX = 'payload.';
 const WRAPPING_PREFIX = 'wrapping.';
 
 /**
- * What wraps data keys: the newest wrapping key; without any the newest payload key, or the newest secret key if payloads are not encrypted. It
- * opens what any of them wrapped, so that encryption can be turned on later, and keys that wrap nothing else be used from then on.
+ * What wraps data keys: the newest wrapping key; without any the newest payload key, or the newest secret key if
+ * payloads are not encrypted. It opens what any of them wrapped, so that encryption can be turned on later, and keys
+ * that wrap nothing else be used from then on.
  */
 export function dataKeyBox(
   payloadKeys: readonly SecretKey[] | undefined,

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** The form in which a secret of 256 random bits is stored: its SHA-256, hexadecimal. No slow hash is needed for those. */
+/**
+ * The form in which a secret of 256 random bits is stored: its SHA-256, hexadecimal. No slow hash is needed for those.
+ */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

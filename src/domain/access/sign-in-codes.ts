@@ -12,8 +12,8 @@ export interface SignIn {
 }
 
 /**
- * Codes with which whoever started `hookline dev` opens the portal and the desk without a key: each may be used once, and this process alone
- * knows them.
+ * Codes with which whoever started `hookline dev` opens the portal and the desk without a key: each may be used once,
+ * and this process alone knows them.
  */
 export class SignInCodes {
   /** By the code's hash: how long a look-up takes tells nothing about a code. */

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 const VERSION_LENGTH = 22;
 
 /**
- * Whom a session, a grant or a token of a person stands for: the profile, and the password that the person logged in with. A new password
- * or a new login makes another subject, so that whatever names the old one has ended, without a list of what that is.
+ * Whom a session, a grant or a token of a person stands for: the profile, and the password that the person logged in
+ * with. A new password or a new login makes another subject, so that whatever names the old one has ended, without a
+ * list of what that is.
  *
  * @param passwordHash the stored hash, which has a salt of its own: equal passwords give different subjects
  */

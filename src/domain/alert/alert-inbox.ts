@@ -1,8 +1,13 @@
 import type { Alert } from './alert.js';
 
-/** Alerts that wait to be sent are kept up to this number; of further ones only the number is. A message lists no more. */
+/**
+ * Alerts that wait to be sent are kept up to this number; of further ones only the number is. A message lists no more.
+ */
 export const MAX_PENDING = 100;
-/** Ids that are remembered, so that a repeat is not sent again: more than an incident's activities can repeat in the time between messages. */
+/**
+ * Ids that are remembered, so that a repeat is not sent again: more than an incident's activities can repeat in the
+ * time between messages.
+ */
 const MAX_SEEN = 500;
 
 interface PendingAlert {
@@ -26,8 +31,9 @@ export interface AlertDigest {
 }
 
 /**
- * Alerts on their way to people. That an endpoint fails is held for a while: if it recovers within that time, nobody hears of either. Whether
- * the failure was sent is told by how long the incident lasted, so nothing has to be remembered of it.
+ * Alerts on their way to people. That an endpoint fails is held for a while: if it recovers within that time, nobody
+ * hears of either. Whether the failure was sent is told by how long the incident lasted, so nothing has to be
+ * remembered of it.
  */
 export class AlertInbox {
   private readonly holdMs: number;

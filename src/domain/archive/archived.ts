@@ -4,8 +4,8 @@ import type { AttemptSums } from '../list/attempt-filter.js';
 import type { DeliveryFilter, EventFilter } from '../list/delivery-filter.js';
 
 /**
- * A closed delivery as it is archived. What lists are filtered and sorted by stands by itself; the rest is JSON text, as readers of the ledger
- * made it, so that a delivery reads from the archive as it read from the ledger.
+ * A closed delivery as it is archived. What lists are filtered and sorted by stands by itself; the rest is JSON text,
+ * as readers of the ledger made it, so that a delivery reads from the archive as it read from the ledger.
  */
 export interface ArchivedDelivery extends AttemptSums {
   id: string;
@@ -33,8 +33,8 @@ export interface ArchivedDelivery extends AttemptSums {
   /** JSON of the delivery as a list shows it. */
   summary: string;
   /**
-   * JSON of what a delivery that is read by itself has besides: attempts, interventions, earlier runs, hash and size of the payload. Absent if
-   * it cannot be read any more, because the key of its event was erased.
+   * JSON of what a delivery that is read by itself has besides: attempts, interventions, earlier runs, hash and size of
+   * the payload. Absent if it cannot be read any more, because the key of its event was erased.
    */
   detail?: string | undefined;
   /** JSON of its timeline; absent likewise. */
@@ -53,7 +53,10 @@ export interface ArchivedEvent {
   keys: readonly string[];
   /** As received; `undefined` once it is no longer kept, or if it was erased. */
   payload: string | undefined;
-  /** The payload as it is kept, with its commitment: what the event is sent with again. Absent once it is no longer kept. */
+  /**
+   * The payload as it is kept, with its commitment: what the event is sent with again. Absent once it is no longer
+   * kept.
+   */
   kept?: { sealed: string; commitment: string } | undefined;
   payload_bytes: number;
   /** Its number in the account's sequence; absent if it has none. */
@@ -79,7 +82,10 @@ export interface Range {
 
 /** What readers need of the archive. */
 export interface ArchiveReads {
-  /** The archive has everything that closed before this, and for as long as Temporal does: lists need not look for it there. Absent if nothing is sure. */
+  /**
+   * The archive has everything that closed before this, and for as long as Temporal does: lists need not look for it
+   * there. Absent if nothing is sure.
+   */
   completeUntil(): Promise<Date | undefined>;
   delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined>;
   /** Some of an account's deliveries, whole, by id. */
@@ -89,7 +95,10 @@ export interface ArchiveReads {
   /** Deliveries that match, those with the highest positions first. */
   deliveries(accountId: string, filter: ArchivedOf, range: Range, limit: number): Promise<ListedDelivery[]>;
   event(accountId: string, id: string): Promise<ArchivedEvent | undefined>;
-  /** Events that match, without payloads, those with the highest positions first. Filters on deliveries are not looked at. */
+  /**
+   * Events that match, without payloads, those with the highest positions first. Filters on deliveries are not looked
+   * at.
+   */
   events(accountId: string, filter: EventFilter, range: Range, limit: number): Promise<ArchivedEvent[]>;
 }
 
@@ -97,8 +106,8 @@ export interface ArchiveReads {
 const FIRST_MEMBERS = 100;
 
 /**
- * Members of a group are numbered down, so that the first one has the highest position, as in the ledger's lists: from 99 to 00, and then, because a
- * minus sorts before digits, from -99.
+ * Members of a group are numbered down, so that the first one has the highest position, as in the ledger's lists: from
+ * 99 to 00, and then, because a minus sorts before digits, from -99.
  */
 function positionInGroup(index: number): string {
   const down = String(FIRST_MEMBERS - 1 - (index % FIRST_MEMBERS)).padStart(2, '0');
@@ -106,8 +115,8 @@ function positionInGroup(index: number): string {
 }
 
 /**
- * Where lists show what closed at a time. Temporal lists closed executions by the time they closed, the latest first, and a group's deliveries in
- * the group's order. So does the archive, and both can be read side by side.
+ * Where lists show what closed at a time. Temporal lists closed executions by the time they closed, the latest first,
+ * and a group's deliveries in the group's order. So does the archive, and both can be read side by side.
  *
  * @param closedAt of the execution, not of the delivery: a group closes with its last delivery
  * @param index in the execution; 0 if it stands for one thing
@@ -134,7 +143,10 @@ export function closedAt(position: string): Date {
   return new Date(position.slice(0, 'YYYY-MM-DDTHH:MM:SS.sssZ'.length));
 }
 
-/** Sorts the runs of a delivery. A reset run has the start of the run that was reset in its memo, and a later one of its own. */
+/**
+ * Sorts the runs of a delivery. A reset run has the start of the run that was reset in its memo, and a later one of its
+ * own.
+ */
 export function runOrder(startedAt: string, executionStartedAt: Date): string {
   return `${startedAt} ${executionStartedAt.toISOString()}`;
 }

@@ -1,8 +1,10 @@
 /**
- * The canonical JSON text of a value, by the JSON Canonicalization Scheme (RFC 8785): members sorted by the UTF-16 code units of their names,
- * no white space, numbers and strings as ECMAScript writes them. Members that are `undefined` are left out.
+ * The canonical JSON text of a value, by the JSON Canonicalization Scheme (RFC 8785): members sorted by the UTF-16 code
+ * units of their names, no white space, numbers and strings as ECMAScript writes them. Members that are `undefined` are
+ * left out.
  *
- * @throws TypeError for what JSON cannot hold: a number that is not finite, half a surrogate pair, anything but plain data
+ * @throws TypeError for what JSON cannot hold: a number that is not finite, half a surrogate pair, anything but plain
+ * data
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean') return String(value);

@@ -13,7 +13,10 @@ import { isRecordAltered, RecordAlteredError } from './record-altered.js';
 /** Names a record. */
 export type RecordKey = Pick<ArchivedDelivery, 'id' | 'revision'>;
 
-/** What the salts of a record are derived for. Each is of one record, so that who is shown one can test guesses of nothing else. */
+/**
+ * What the salts of a record are derived for. Each is of one record, so that who is shown one can test guesses of
+ * nothing else.
+ */
 export function saltPurposes({ id, revision }: RecordKey): Record<keyof RecordSalts, string> {
   return { details: `details/${id}/${revision}`, view: `view/${id}/${revision}` };
 }
@@ -48,10 +51,11 @@ export function committedRecord(
 }
 
 /**
- * Checks that what the archive shows of a delivery is what was archived: whoever has the database alone can write no other that holds.
- * Whether the log has this record is another question, which a certificate answers.
+ * Checks that what the archive shows of a delivery is what was archived: whoever has the database alone can write no
+ * other that holds. Whether the log has this record is another question, which a certificate answers.
  *
- * @param salt for its view; absent if the key of its event was erased: then there is nothing but the record and what lists show
+ * @param salt for its view; absent if the key of its event was erased: then there is nothing but the record and what
+ * lists show
  * @throws RecordAlteredError
  */
 export function requireIntact(archived: ArchivedDelivery, salt: Buffer | undefined): void {

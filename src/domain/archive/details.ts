@@ -5,8 +5,9 @@ import { toJson } from '../text/unicode.js';
 import { canonicalJson } from './canonical-json.js';
 
 /**
- * What a record stands for and does not say, because it can be personal data: where each attempt of a delivery went and what came back, or what a
- * change changed, from where and why. The record has a commitment to it, and certificates open that.
+ * What a record stands for and does not say, because it can be personal data: where each attempt of a delivery went and
+ * what came back, or what a change changed, from where and why. The record has a commitment to it, and certificates
+ * open that.
  */
 export type Details = DeliveryDetails | ChangeDetails;
 
@@ -65,7 +66,10 @@ export function commitToDetails(salt: Buffer, details: Details): string {
   return commitTo(salt, canonicalJson(details));
 }
 
-/** As a reader of its JSON has it: without what is absent, in well-formed Unicode. What people send may hold half of a surrogate pair. */
+/**
+ * As a reader of its JSON has it: without what is absent, in well-formed Unicode. What people send may hold half of a
+ * surrogate pair.
+ */
 function plain<T extends object>(value: { [Name in keyof T]: T[Name] | undefined }): T {
   return JSON.parse(toJson(value)) as T;
 }

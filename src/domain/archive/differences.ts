@@ -7,7 +7,8 @@ import { type ClosedDelivery, canonicalJson, type DeliveryRecord, deliveryRecord
 import type { DeliveryToArchive, EventToArchive } from './to-archive.js';
 
 /**
- * What differs between a delivery in the ledger and in the archive: JSON Pointers of fields of what is archived. None, if they are the same.
+ * What differs between a delivery in the ledger and in the archive: JSON Pointers of fields of what is archived. None,
+ * if they are the same.
  *
  * @param archived without detail, if its key was erased: then what is left of it is compared
  */
@@ -56,8 +57,9 @@ export function recordDifferences(held: ClosedDelivery, archived: ArchivedDelive
 }
 
 /**
- * Whether an event has the payload in the ledger that it has in the archive, where it has been read without an error. An event that was asked for again can have
- * been sealed twice, with one key: its deliveries then hold different texts of one payload, to which they commit alike.
+ * Whether an event has the payload in the ledger that it has in the archive, where it has been read without an error.
+ * An event that was asked for again can have been sealed twice, with one key: its deliveries then hold different texts
+ * of one payload, to which they commit alike.
  */
 export function hasSamePayload(held: EventToArchive, { kept, payload }: ArchivedEvent): boolean {
   if (!held.sealed) return payload === held.payload;

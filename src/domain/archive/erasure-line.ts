@@ -26,8 +26,8 @@ const lineSchema = z.discriminatedUnion('type', [
 ]);
 
 /**
- * A line of an export of erasures: a subject that was erased, named by the id of its key, an account all of whose payloads were, or the end. Nothing in it says
- * anything about a person.
+ * A line of an export of erasures: a subject that was erased, named by the id of its key, an account all of whose
+ * payloads were, or the end. Nothing in it says anything about a person.
  */
 export type ErasureLine = z.output<typeof lineSchema>;
 
@@ -36,7 +36,9 @@ export class ErasureLineError extends Error {
   override readonly name = 'ErasureLineError';
 }
 
-/** A line as it is written, without its end: canonical JSON (RFC 8785) of an object with a tag that shows who wrote it. */
+/**
+ * A line as it is written, without its end: canonical JSON (RFC 8785) of an object with a tag that shows who wrote it.
+ */
 export function writeErasureLine(line: ErasureLine, box: SecretBox): string {
   return canonicalJson({ ...line, tag: box.tag(canonicalJson(line), PURPOSE) });
 }

@@ -16,8 +16,9 @@ export interface KeptDays {
 }
 
 /**
- * Reads rules such as `400,purchase=90,acct_01J…=30,acct_01J…/purchase=7`: a number of days for everything, then exceptions for a kind, an
- * account, or a kind of an account. The most specific rule holds: account and kind, then account, then kind, then the first number.
+ * Reads rules such as `400,purchase=90,acct_01J…=30,acct_01J…/purchase=7`: a number of days for everything, then
+ * exceptions for a kind, an account, or a kind of an account. The most specific rule holds: account and kind, then
+ * account, then kind, then the first number.
  *
  * @throws RangeError naming the rule and the accepted form
  */

@@ -1,10 +1,16 @@
 import { toJson, wellFormedJson } from '../text/unicode.js';
 
-/** What ends a line: for NDJSON a line feed, for many readers of lines a carriage return and these characters of Unicode as well. */
+/**
+ * What ends a line: for NDJSON a line feed, for many readers of lines a carriage return and these characters of Unicode
+ * as well.
+ */
 const BREAKS_BETWEEN_TOKENS = /[\r\n]/g;
 const BREAKS_IN_TEXTS = /[\u0085\u2028\u2029]/g;
 
-/** A JSON value on one line, whoever reads lines: JSON has what ends one between tokens, where it means nothing, or in texts, where it is escaped. */
+/**
+ * A JSON value on one line, whoever reads lines: JSON has what ends one between tokens, where it means nothing, or in
+ * texts, where it is escaped.
+ */
 export function onOneLine(json: string): string {
   return json
     .replace(BREAKS_BETWEEN_TOKENS, ' ')
@@ -17,9 +23,10 @@ export function toLine(value: object): string {
 }
 
 /**
- * The last members of a line about an event: its payload, whose numbers keep every digit, because it is not parsed. If the payload as it was
- * received cannot stand on a line, or is not well-formed Unicode, `payload` has an equal value that can, and `payload_text` is a string of what
- * was received. So the bytes that were received are those of `payload_text`, and without it those of `payload` as it stands there.
+ * The last members of a line about an event: its payload, whose numbers keep every digit, because it is not parsed. If
+ * the payload as it was received cannot stand on a line, or is not well-formed Unicode, `payload` has an equal value
+ * that can, and `payload_text` is a string of what was received. So the bytes that were received are those of
+ * `payload_text`, and without it those of `payload` as it stands there.
  *
  * @param payload as it was received; undefined if it is not kept any more
  */

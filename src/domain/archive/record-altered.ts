@@ -3,7 +3,9 @@ export class RecordAlteredError extends Error {
   override readonly name = 'RecordAlteredError';
   /** Of the delivery, event or change. */
   readonly id: string;
-  /** What is wrong with it: the end of a sentence that begins with the id, such as `differs in /status from its record`. */
+  /**
+   * What is wrong with it: the end of a sentence that begins with the id, such as `differs in /status from its record`.
+   */
   readonly how: string;
 
   constructor(id: string, how: string, options?: ErrorOptions) {

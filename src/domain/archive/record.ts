@@ -11,8 +11,8 @@ export { canonicalJson } from './canonical-json.js';
 export const RECORD_FORMAT = 2;
 
 /**
- * The canonical record of a closed delivery: what the archive keeps longest and what a certificate proves. It holds ids, times and results. It
- * holds no payload, no text that a subscriber sent, and no URL: commitments stand for them.
+ * The canonical record of a closed delivery: what the archive keeps longest and what a certificate proves. It holds
+ * ids, times and results. It holds no payload, no text that a subscriber sent, and no URL: commitments stand for them.
  */
 export interface DeliveryRecord {
   type: 'delivery';
@@ -41,11 +41,20 @@ export interface DeliveryRecord {
   earlier_runs?: RecordedRun[];
   /** Size of the payload. */
   payload_bytes?: number;
-  /** HMAC-SHA256 of the payload's bytes under the event's salt, hexadecimal: it says nothing about the payload to who lacks the salt. */
+  /**
+   * HMAC-SHA256 of the payload's bytes under the event's salt, hexadecimal: it says nothing about the payload to who
+   * lacks the salt.
+   */
   payload_commitment?: string;
-  /** The same of the canonical JSON of its `DeliveryDetails`, under a salt of this record. Absent, as the next, if the key was erased before. */
+  /**
+   * The same of the canonical JSON of its `DeliveryDetails`, under a salt of this record. Absent, as the next, if the
+   * key was erased before.
+   */
   details_commitment?: string;
-  /** The same of the record without this field and of all that the archive shows with it, under a salt that nobody is shown. */
+  /**
+   * The same of the record without this field and of all that the archive shows with it, under a salt that nobody is
+   * shown.
+   */
   view_commitment?: string;
 }
 
@@ -74,7 +83,10 @@ export interface RecordedRun {
   attempts: number;
 }
 
-/** The canonical record of a change. States before and after, reasons and addresses can be personal data, so a commitment stands for them. */
+/**
+ * The canonical record of a change. States before and after, reasons and addresses can be personal data, so a
+ * commitment stands for them.
+ */
 export interface ChangeRecord
   extends Pick<Change, 'resource' | 'action' | 'outcome' | 'at' | 'version' | 'changed' | 'replay'> {
   type: 'change';
@@ -83,7 +95,9 @@ export interface ChangeRecord
   change_id: string;
   actor_type: Change['actor']['type'];
   actor_id: string;
-  /** HMAC-SHA256 of the canonical JSON of its `ChangeDetails` under the salt that is kept with the change, hexadecimal. */
+  /**
+   * HMAC-SHA256 of the canonical JSON of its `ChangeDetails` under the salt that is kept with the change, hexadecimal.
+   */
   details_commitment?: string;
 }
 
@@ -93,7 +107,10 @@ export interface VoidRecord extends VoidNumbers {
   format: typeof RECORD_FORMAT;
 }
 
-/** The record of void numbers. As of all records, its text is its canonical JSON, which has nothing of what is `undefined`. */
+/**
+ * The record of void numbers. As of all records, its text is its canonical JSON, which has nothing of what is
+ * `undefined`.
+ */
 export function voidRecord({ account_id, first, last, at }: VoidNumbers): VoidRecord {
   return { type: 'void', format: RECORD_FORMAT, account_id, first, last, at };
 }
@@ -121,7 +138,11 @@ interface Commitments {
   details: string | undefined;
 }
 
-/** The record of a closed delivery, without the commitment to what is shown with it. @param commitments absent of what could not be read */
+/**
+ * The record of a closed delivery, without the commitment to what is shown with it.
+ *
+ * @param commitments absent of what could not be read
+ */
 export function deliveryRecord(
   accountId: string,
   delivery: ClosedDelivery,
@@ -170,7 +191,10 @@ function recordRun({ run_id, status, started_at, closed_at, attempts }: EarlierR
 /** A change with the salt of its record. */
 export interface SaltedChange {
   change: Change;
-  /** Random bytes, kept with the change alone: the commitment says nothing once that is gone. Absent if somebody has taken it away. */
+  /**
+   * Random bytes, kept with the change alone: the commitment says nothing once that is gone. Absent if somebody has
+   * taken it away.
+   */
   salt: Buffer | undefined;
 }
 

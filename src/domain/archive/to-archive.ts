@@ -3,7 +3,10 @@ import type { ArchivedDelivery, ArchivedEvent } from './archived.js';
 import type { RecordKey, RecordSalts } from './commitments.js';
 import type { ClosedDelivery } from './record.js';
 
-/** Visibility can list an execution late: what closed so shortly before the end of a run is looked at again. Milliseconds. */
+/**
+ * Visibility can list an execution late: what closed so shortly before the end of a run is looked at again.
+ * Milliseconds.
+ */
 export const LOOKED_AT_AGAIN_MS = 60_000;
 
 /** What an execution leaves to the archive. */
@@ -96,17 +99,23 @@ export interface ArchiveWrites {
   saveEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>>;
   /** The salts of a record; `undefined` if the key of its event was erased. @param key of a {@link SealedEvent} */
   saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined>;
-  /** Notes that deliveries are about to be kept: what the log does not have of them if the run is interrupted, {@link logLeft} gives to it. */
+  /**
+   * Notes that deliveries are about to be kept: what the log does not have of them if the run is interrupted,
+   * {@link logLeft} gives to it.
+   */
   beginKeeping(ids: readonly string[]): Promise<void>;
   /** Keeps deliveries that are not kept yet. Readers have them once the log has: {@link logKept}. */
   addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void>;
   /** Puts a later run in the place of an earlier one. Readers have it at once. */
   replaceDelivery(delivery: SealableDelivery, before: RunKey & { revision: number }): Promise<void>;
-  /** Appends the records of deliveries that were kept, as they are stored, to the log, and notes their numbers. That ends what {@link beginKeeping} has begun. */
+  /**
+   * Appends the records of deliveries that were kept, as they are stored, to the log, and notes their numbers. That
+   * ends what {@link beginKeeping} has begun.
+   */
   logKept(kept: readonly KeptRecord[]): Promise<void>;
   /**
-   * Appends records that interrupted runs have kept, as they are stored: whatever this run reads of the same deliveries, no leaf is without its record.
-   * What somebody has altered meanwhile is left out.
+   * Appends records that interrupted runs have kept, as they are stored: whatever this run reads of the same
+   * deliveries, no leaf is without its record. What somebody has altered meanwhile is left out.
    */
   logLeft(): Promise<void>;
   /** Moves deliveries in lists. @param positions by id */

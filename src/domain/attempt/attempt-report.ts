@@ -26,8 +26,8 @@ export type AttemptReport =
   | {
       kind: 'not_attempted';
       /**
-       * `failing`: active, but known to fail, so that only deliveries chosen for it are attempted at the moment. `busy`: as many attempts
-       * as it may have are in flight.
+       * `failing`: active, but known to fail, so that only deliveries chosen for it are attempted at the moment.
+       * `busy`: as many attempts as it may have are in flight.
        */
       endpoint: Exclude<EndpointStatus, 'active'> | 'deleted' | 'failing' | 'busy';
       /** Why its owner gave it that status. */

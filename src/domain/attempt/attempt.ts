@@ -4,8 +4,9 @@ export const TRIGGERS = ['schedule', 'retry_after', 'manual', 'released', 'probe
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**
- * Where the time of an attempt went, milliseconds. A step that did not take place, or did not end, is absent: a connection that was kept from
- * an earlier attempt takes none of the first three. What is left of the attempt's duration was spent on the answer's body.
+ * Where the time of an attempt went, milliseconds. A step that did not take place, or did not end, is absent: a
+ * connection that was kept from an earlier attempt takes none of the first three. What is left of the attempt's
+ * duration was spent on the answer's body.
  */
 export interface AttemptTimings {
   /** Resolving the host name. */
@@ -26,13 +27,16 @@ export interface Attempt {
   at: string;
   duration_ms: number;
   /**
-   * Where it was sent: the endpoint's URL at that time, with the endpoint's secrets taken out. Absent where only the archive's record is
-   * left of the attempt.
+   * Where it was sent: the endpoint's URL at that time, with the endpoint's secrets taken out. Absent where only the
+   * archive's record is left of the attempt.
    */
   url?: string;
   /** Version of the endpoint at that time. */
   endpoint_version?: number;
-  /** The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps. */
+  /**
+   * The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation
+   * overlaps.
+   */
   secret_versions?: number[];
   /** The address connected to; absent if there was no connection. */
   address?: string;
@@ -44,7 +48,10 @@ export interface Attempt {
   response_sha256?: string;
   /** Present if the body goes on behind them: `true`. It is longer than what is read, or did not end in time. */
   response_cut?: true;
-  /** The whole length of a body that goes on, as the endpoint declared it (`Content-Length`); absent if it did not. Bytes. */
+  /**
+   * The whole length of a body that goes on, as the endpoint declared it (`Content-Length`); absent if it did not.
+   * Bytes.
+   */
   response_length?: number;
   timings_ms?: AttemptTimings;
   status_code?: number;
@@ -56,14 +63,14 @@ export interface Attempt {
   /** The beginning of the answer's body. */
   response_snippet?: string;
   /**
-   * The digest, the headers and the beginning, as JSON that is sealed with the payload's key: an endpoint may answer with what it was sent. In records of events with a
-   * sealed payload.
+   * The digest, the headers and the beginning, as JSON that is sealed with the payload's key: an endpoint may answer
+   * with what it was sent. In records of events with a sealed payload.
    */
   response_sealed?: string;
   trigger: Trigger;
   /**
-   * So many tries of this attempt began before, and nobody knows how they ended: the process that made them died, or stood still for too
-   * long. Their requests may have arrived.
+   * So many tries of this attempt began before, and nobody knows how they ended: the process that made them died, or
+   * stood still for too long. Their requests may have arrived.
    */
   lost_tries?: number;
   /** Not all of it stands here: an earlier run of its execution has it whole. */
@@ -90,7 +97,11 @@ export const ATTEMPT_ERROR_CODES = [
 
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 
-/** `webhook-timestamp` of an attempt that began at that time: seconds since the epoch. @param at milliseconds since the epoch */
+/**
+ * `webhook-timestamp` of an attempt that began at that time: seconds since the epoch.
+ *
+ * @param at milliseconds since the epoch
+ */
 export function webhookTimestamp(at: number): number {
   return Math.floor(at / 1_000);
 }

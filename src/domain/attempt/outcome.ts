@@ -2,10 +2,11 @@ import { parseRetryAfter } from '../http/retry-after.js';
 import type { Attempt } from './attempt.js';
 
 /**
- * What an attempt means for its delivery: `delivered`; `failed`, to be tried again as the schedule says; `gone`, the subscriber wants
- * no more of these (RFC 9110, section 15.5.11; Standard Webhooks specification, "Delivery considerations"); `blocked`, its URL leads where
- * nothing may be sent. Trying a blocked one again by the clock would make this service a scanner of inner networks, so it waits until
- * the endpoint's URL is changed, or somebody asks for an attempt.
+ * What an attempt means for its delivery: `delivered`; `failed`, to be tried again as the schedule says; `gone`, the
+ * subscriber wants no more of these (RFC 9110, section 15.5.11; Standard Webhooks specification, "Delivery
+ * considerations"); `blocked`, its URL leads where nothing may be sent. Trying a blocked one again by the clock would
+ * make this service a scanner of inner networks, so it waits until the endpoint's URL is changed, or somebody asks for
+ * an attempt.
  */
 export type Outcome = 'delivered' | 'failed' | 'gone' | 'blocked';
 
@@ -22,7 +23,10 @@ export interface Decision {
   not_before?: number;
 }
 
-/** Answers with which an endpoint may say, by `Retry-After`, when to come back (RFC 9110, section 10.2.3; RFC 6585, section 4). */
+/**
+ * Answers with which an endpoint may say, by `Retry-After`, when to come back (RFC 9110, section 10.2.3; RFC 6585,
+ * section 4).
+ */
 const MAY_DEFER = new Set([429, 503]);
 
 /** Whether a status means that the subscriber has taken the event. */
@@ -31,9 +35,10 @@ export function isSuccess(status: number): boolean {
 }
 
 /**
- * Decides an attempt; every answer there can be, and every way to get none, is decided here and nowhere else. Any 2xx is success. A
- * redirect is not followed and so is a failure. `410` ends the endpoint. Every other answer or error is worth another try: an
- * endpoint's owner can mend a 404, a certificate or a body limit within the days that the schedule lasts.
+ * Decides an attempt; every answer there can be, and every way to get none, is decided here and nowhere else. Any 2xx
+ * is success. A redirect is not followed and so is a failure. `410` ends the endpoint. Every other answer or error is
+ * worth another try: an endpoint's owner can mend a 404, a certificate or a body limit within the days that the
+ * schedule lasts.
  *
  * @param now milliseconds since the epoch when the answer arrived
  */

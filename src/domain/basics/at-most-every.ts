@@ -1,6 +1,6 @@
 /**
- * Computes something at most once in a while, whoever asks, and however often: those who ask meanwhile, or soon after, share what came of
- * it, a failure included.
+ * Computes something at most once in a while, whoever asks, and however often: those who ask meanwhile, or soon after,
+ * share what came of it, a failure included.
  *
  * @param ms since the computation began; one that takes longer is shared until it ends
  * @param now milliseconds on a clock that only goes forward
@@ -23,7 +23,10 @@ export function atMostEvery<T>(
   };
 }
 
-/** Does something when it is first asked for, and remembers what came of it. After a failure, the next who asks tries again. */
+/**
+ * Does something when it is first asked for, and remembers what came of it. After a failure, the next who asks tries
+ * again.
+ */
 export function once<T>(act: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined;
   return () => {

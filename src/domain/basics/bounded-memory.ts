@@ -6,7 +6,10 @@ export function dropOldest<K>(remembered: Map<K, unknown> | Set<K>, limit: numbe
   }
 }
 
-/** Options of an LRU cache with room for so many entries, taken as they come: the option `max` reserves half a megabyte for 10,000. */
+/**
+ * Options of an LRU cache with room for so many entries, taken as they come: the option `max` reserves half a megabyte
+ * for 10,000.
+ */
 export function roomFor(entries: number) {
   return { maxSize: entries, sizeCalculation: () => 1 };
 }

@@ -6,8 +6,8 @@ export const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 const TIME_LENGTH = 10;
 
 /**
- * When a valid id was made, milliseconds since the epoch. An event's id is made when the event is accepted, so everything that shows when
- * an event, or a delivery of it, was created asks this.
+ * When a valid id was made, milliseconds since the epoch. An event's id is made when the event is accepted, so
+ * everything that shows when an event, or a delivery of it, was created asks this.
  */
 export function idTime(id: string): number {
   const ulid = id.slice(id.indexOf('_') + 1);

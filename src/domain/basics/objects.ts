@@ -12,8 +12,8 @@ export function present<T extends object>(fields: T): T {
 const MAX_DEPTH = 16;
 
 /**
- * Applies a JSON Merge Patch (RFC 7396) to a JSON value: members that it does not name stay, `null` removes one, objects are merged, and
- * everything else, arrays included, is replaced.
+ * Applies a JSON Merge Patch (RFC 7396) to a JSON value: members that it does not name stay, `null` removes one,
+ * objects are merged, and everything else, arrays included, is replaced.
  */
 export function mergePatch(target: unknown, patch: unknown, depth = 0): unknown {
   if (!isObject(patch) || depth > MAX_DEPTH) return patch;

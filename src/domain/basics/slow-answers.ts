@@ -2,7 +2,10 @@ import { LRUCache } from 'lru-cache';
 
 /** An answer is given again for this long, milliseconds. */
 const FRESH_MS = 1_000;
-/** One that took long is given for longer, this many times as long as it took, while a newer one is being made; but not beyond the limit. */
+/**
+ * One that took long is given for longer, this many times as long as it took, while a newer one is being made; but not
+ * beyond the limit.
+ */
 const TIMES = 10;
 const OLDEST_MS = 10_000;
 
@@ -16,7 +19,8 @@ interface Entry<T> {
 }
 
 /**
- * Answers to questions that may take long. Equal questions at the same time are asked once. Failures are not remembered.
+ * Answers to questions that may take long. Equal questions at the same time are asked once. Failures are not
+ * remembered.
  */
 export class SlowAnswers<T extends object> {
   private readonly entries: LRUCache<string, Entry<T>>;

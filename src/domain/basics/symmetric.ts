@@ -16,7 +16,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts with AES-256-GCM and a random 96-bit nonce (NIST SP 800-38D). A key should encrypt fewer than 2^32 texts (section 8.3 there).
+ * Encrypts with AES-256-GCM and a random 96-bit nonce (NIST SP 800-38D). A key should encrypt fewer than 2^32 texts
+ * (section 8.3 there).
  *
  * @param key of 32 bytes
  * @param context authenticated, not encrypted: the text opens with the same context alone
@@ -44,7 +45,10 @@ export function hmac(key: SymmetricKey): Hmac {
   return createHmac('sha256', keyObjectOf(key));
 }
 
-/** Given a key in another form, Node.js 24 throws and catches errors to find out which, which takes four times as long as an HMAC. */
+/**
+ * Given a key in another form, Node.js 24 throws and catches errors to find out which, which takes four times as long
+ * as an HMAC.
+ */
 function keyObjectOf(key: SymmetricKey): KeyObject {
   if (typeof key === 'string') return createSecretKey(key, 'utf8');
   return key instanceof Uint8Array ? createSecretKey(key) : key;

@@ -51,12 +51,13 @@ export const CHANGE_ACTIONS = [
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
 /**
- * Whether it was done. What changes a resource is recorded with it, and so is done. An act upon Temporal is recorded before it:
+ * Whether it was done. What changes a resource is recorded with it, and so is done. An act upon Temporal is recorded
+ * before it:
  *
  * - `done`: it had its effect
  * - `refused`: it had none, and will have none
- * - `unknown`: whoever did it has not said, such as a process that was killed. It is found out from Temporal after a while; what Temporal has removed by
- *   then stays unknown
+ * - `unknown`: whoever did it has not said, such as a process that was killed. It is found out from Temporal after a
+ * while; what Temporal has removed by then stays unknown
  */
 export const CHANGE_OUTCOMES = ['done', 'refused', 'unknown'] as const;
 
@@ -75,8 +76,8 @@ export const ACTOR_TYPES = [
 export interface Actor {
   type: (typeof ACTOR_TYPES)[number];
   /**
-   * Of an API key, OAuth client or portal session its id; of the system which part of it: `deletion`, `erasure`, `incident`,
-   * `listener`, `rotation` or `verification`.
+   * Of an API key, OAuth client or portal session its id; of the system which part of it: `deletion`, `erasure`,
+   * `incident`, `listener`, `rotation` or `verification`.
    */
   id: string;
   /** The profile of the person for whom an OAuth client acts. */
@@ -95,7 +96,10 @@ export interface Cause {
 /** Where a change comes from. It goes with every change to the repositories. */
 export interface Origin {
   actor: Actor;
-  /** The caller's address, as the API sees it past the proxies that it trusts; of an endpoint's answer, the address that answered. */
+  /**
+   * The caller's address, as the API sees it past the proxies that it trusts; of an endpoint's answer, the address that
+   * answered.
+   */
   address?: string;
   /** The request that asked for it. */
   request_id?: string;
@@ -149,8 +153,8 @@ export interface Change extends Origin {
 const HOUSEKEEPING = new Set(['status_changed_at', 'updated_at', 'version']);
 
 /**
- * What is different between two versions of a resource: JSON Pointers of its fields, and one level into fields that are objects.
- * An absent version has no fields.
+ * What is different between two versions of a resource: JSON Pointers of its fields, and one level into fields that are
+ * objects. An absent version has no fields.
  */
 export function changedPointers(before: ShownResource = {}, after: ShownResource = {}): string[] {
   return namesIn(before, after).flatMap((name) => {

@@ -12,15 +12,18 @@ export interface AttemptRequest
   timeout_ms: number;
   /** Made in the isolated lane, where its endpoint may be slow or failing. */
   isolated?: boolean;
-  /** This process has just decided that it is made in the direct lane, as it started the delivery; it need not have known the endpoint's mark. */
+  /**
+   * This process has just decided that it is made in the direct lane, as it started the delivery; it need not have
+   * known the endpoint's mark.
+   */
   placed?: boolean;
   /** How long it may wait for one of the endpoint's slots, even if the endpoint is slow. Milliseconds. */
   slot_wait_ms?: number;
 }
 
 /**
- * The request for an attempt at a delivery of a group. Whoever starts a delivery and the delivery's workflow both ask for the first attempt,
- * so what they ask for is put together here alone.
+ * The request for an attempt at a delivery of a group. Whoever starts a delivery and the delivery's workflow both ask
+ * for the first attempt, so what they ask for is put together here alone.
  *
  * @param timeout_ms time for the endpoint to answer
  * @returns `undefined` if the group has no such delivery

@@ -3,8 +3,8 @@ import { present } from '../basics/objects.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 
 /**
- * What the deliveries of an execution take in the input of its next run, characters of JSON. Temporal takes 2 MiB of one, of which up to
- * 512 KiB are payloads; half of what is left is for characters that take several bytes.
+ * What the deliveries of an execution take in the input of its next run, characters of JSON. Temporal takes 2 MiB of
+ * one, of which up to 512 KiB are payloads; half of what is left is for characters that take several bytes.
  */
 export const MAX_CARRIED_CHARACTERS = 750_000;
 
@@ -19,8 +19,8 @@ const SHORTER: readonly ((attempt: Attempt) => Attempt)[] = [
 ];
 
 /**
- * Deliveries for the next run of their execution: the oldest attempts are shortened until all of it fits. The histories of earlier runs have
- * them whole.
+ * Deliveries for the next run of their execution: the oldest attempts are shortened until all of it fits. The histories
+ * of earlier runs have them whole.
  *
  * @param limit characters of JSON for all of them together
  */
@@ -46,7 +46,11 @@ function carry(snapshot: DeliverySnapshot, limit: number): DeliverySnapshot {
   return carried;
 }
 
-/** Attempts of a delivery, each whole if an earlier run of its execution has it so. @param earlier as that run's history tells them */
+/**
+ * Attempts of a delivery, each whole if an earlier run of its execution has it so.
+ *
+ * @param earlier as that run's history tells them
+ */
 export function madeWhole(attempts: readonly Attempt[], earlier: readonly Attempt[]): Attempt[] {
   return attempts.map((attempt) => {
     const before = attempt.shortened && earlier.find(({ number }) => number === attempt.number);

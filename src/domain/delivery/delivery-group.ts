@@ -16,11 +16,14 @@ import type { DeliverySnapshot } from './delivery-state.js';
 import { type MemberState, summarizeMembers } from './group-summary.js';
 
 /**
- * Deliveries that are made together, each by its own schedule; in most executions one. A Temporal payload: what the workflow `deliver` starts
- * with.
+ * Deliveries that are made together, each by its own schedule; in most executions one. A Temporal payload: what the
+ * workflow `deliver` starts with.
  */
 export interface LiveGroup extends DeliveryGroup, DeliverySettings {
-  /** Endpoints that were known to be failing or busy when the deliveries were accepted. First attempts at them wait. By endpoint. */
+  /**
+   * Endpoints that were known to be failing or busy when the deliveries were accepted. First attempts at them wait. By
+   * endpoint.
+   */
   held?: Record<string, HeldBack>;
   /** If it began to wait before its execution began: since when. ISO 8601, UTC. */
   held_since?: string;
@@ -46,7 +49,10 @@ export interface MemberAttempt {
   lost_tries?: number;
 }
 
-/** Attempts at released deliveries of a group. A Temporal payload: a report for each of them, in their order, `null` for one that could not be made. */
+/**
+ * Attempts at released deliveries of a group. A Temporal payload: a report for each of them, in their order, `null` for
+ * one that could not be made.
+ */
 export interface ReleasedAttempts {
   attempts: readonly MemberAttempt[];
   reports: (AttemptReport | null)[];
@@ -65,7 +71,10 @@ export interface Release {
   direct?: boolean;
   /** When it was sent, milliseconds since the epoch; absent if it does not matter. */
   sent_at?: number;
-  /** Nobody knows whether the endpoint takes deliveries again: they are attempted to see that, and wait as before if it does not. */
+  /**
+   * Nobody knows whether the endpoint takes deliveries again: they are attempted to see that, and wait as before if it
+   * does not.
+   */
   probe?: boolean;
 }
 
@@ -87,8 +96,9 @@ export interface Actor {
 }
 
 /**
- * The deliveries of an execution, side by side. All that changes them are reports of attempts, releases and acts, so that whoever reads
- * the history gets the same records as the workflow. Times come from the reports and from workflow tasks for the same reason.
+ * The deliveries of an execution, side by side. All that changes them are reports of attempts, releases and acts, so
+ * that whoever reads the history gets the same records as the workflow. Times come from the reports and from workflow
+ * tasks for the same reason.
  */
 export class GroupMachine {
   private readonly group: LiveGroup;
@@ -122,8 +132,8 @@ export class GroupMachine {
   }
 
   /**
-   * The end of the latest attempts, by their reports. It stands for the time right after a local activity: one that waited for a slot ends
-   * later by the clock of the first execution than by that of a replay.
+   * The end of the latest attempts, by their reports. It stands for the time right after a local activity: one that
+   * waited for a slot ends later by the clock of the first execution than by that of a replay.
    */
   get settledAt(): number {
     return this.now;
@@ -166,8 +176,8 @@ export class GroupMachine {
   }
 
   /**
-   * Why an act on a delivery is refused; `undefined` if it is not. An act of a replay is never refused that the replay has done already:
-   * it is asked for again if its answer was lost.
+   * Why an act on a delivery is refused; `undefined` if it is not. An act of a replay is never refused that the replay
+   * has done already: it is asked for again if its answer was lost.
    */
   refusal(index: number, action: Action, { replay }: Actor): string | undefined {
     const machine = this.members[index];
@@ -183,13 +193,20 @@ export class GroupMachine {
       machine.act(action, by, replay);
   }
 
-  /** Temporal was asked to cancel the execution: that is for an only delivery, as soon as no attempt is in flight. @param now milliseconds since the epoch */
+  /**
+   * Temporal was asked to cancel the execution: that is for an only delivery, as soon as no attempt is in flight.
+   *
+   * @param now milliseconds since the epoch
+   */
   cancelSole(now: number): void {
     this.now = now;
     if (this.sole?.refusal('cancel') === undefined) this.sole?.act('cancel', 'temporal');
   }
 
-  /** Notes attempts that the workflow has begun, for whoever reads its history: not all that made them due may stand there. */
+  /**
+   * Notes attempts that the workflow has begun, for whoever reads its history: not all that made them due may stand
+   * there.
+   */
   begin(attempts: readonly MemberAttempt[]): void {
     for (const { index, trigger, turn } of attempts) {
       const machine = this.members[index];
@@ -198,8 +215,8 @@ export class GroupMachine {
   }
 
   /**
-   * Takes in the reports of attempts that were made together. They count as having ended together, at the end of the last one, so that
-   * members with the same schedule are due together again.
+   * Takes in the reports of attempts that were made together. They count as having ended together, at the end of the
+   * last one, so that members with the same schedule are due together again.
    *
    * @param now used if no attempt was made: milliseconds since the epoch
    * @returns the attempts that could not be made, which are in flight still
@@ -223,7 +240,8 @@ export class GroupMachine {
   }
 
   /**
-   * The endpoint takes deliveries again, or is gone: the members that are parked for it are due, and those that wait for a retry.
+   * The endpoint takes deliveries again, or is gone: the members that are parked for it are due, and those that wait
+   * for a retry.
    *
    * @param now milliseconds since the epoch
    */
@@ -245,7 +263,11 @@ export class GroupMachine {
     }
   }
 
-  /** What comes next. The attempts that it asks for are in flight from then on. @param now milliseconds since the epoch */
+  /**
+   * What comes next. The attempts that it asks for are in flight from then on.
+   *
+   * @param now milliseconds since the epoch
+   */
   step(now: number): GroupStep {
     this.now = now;
     const due: MemberAttempt[] = [];
@@ -292,14 +314,14 @@ export function waitFromStart(group: LiveGroup, now: number): WaitingGroup | und
 }
 
 /**
- * Turns come one after another. The group waits for some of them to come, and makes these attempts together; less than the time for which
- * a turn is valid. Milliseconds.
+ * Turns come one after another. The group waits for some of them to come, and makes these attempts together; less than
+ * the time for which a turn is valid. Milliseconds.
  */
 const DEFERRED_TOGETHER_MS = 500;
 
 /**
- * Attempts that are waited for together: all of them, but for those at endpoints that were slow last time, each of which would hold up
- * the others. These go by endpoint.
+ * Attempts that are waited for together: all of them, but for those at endpoints that were slow last time, each of
+ * which would hold up the others. These go by endpoint.
  */
 export function batches(
   machine: GroupMachine,

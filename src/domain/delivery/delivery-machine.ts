@@ -21,7 +21,10 @@ import {
 /** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
 export const MAX_ATTEMPTS = 100;
 
-/** A delivery with so many attempts is no longer chosen for probes: what is left is for its schedule, for releases and for people. */
+/**
+ * A delivery with so many attempts is no longer chosen for probes: what is left is for its schedule, for releases and
+ * for people.
+ */
 export const MAX_PROBED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
 /** After this many interventions a delivery accepts only `cancel`. */
@@ -45,11 +48,11 @@ export type Step =
   | { kind: 'closed' };
 
 /**
- * A delivery between its attempts: what has happened, what comes next, and what may be done to it. It knows nothing of Temporal; the
- * workflow makes the attempts and the waits that it asks for. It begins with its first attempt in flight.
+ * A delivery between its attempts: what has happened, what comes next, and what may be done to it. It knows nothing of
+ * Temporal; the workflow makes the attempts and the waits that it asks for. It begins with its first attempt in flight.
  *
- * It always comes to an end: attempts of the schedule are used up, manual and repeated ones and interventions are limited, and parking
- * has a limit in time.
+ * It always comes to an end: attempts of the schedule are used up, manual and repeated ones and interventions are
+ * limited, and parking has a limit in time.
  */
 export class DeliveryMachine {
   readonly record: DeliveryRecord;
@@ -211,10 +214,11 @@ export class DeliveryMachine {
   }
 
   /**
-   * The endpoint takes deliveries again: a parked delivery is attempted, and one that waits for a retry is attempted now, besides the
-   * attempt that it waits for. Not before the time that the endpoint asked for.
+   * The endpoint takes deliveries again: a parked delivery is attempted, and one that waits for a retry is attempted
+   * now, besides the attempt that it waits for. Not before the time that the endpoint asked for.
    *
-   * @param most no more than this many attempts in a row, or a delivery that always fails would follow each recovery of its endpoint
+   * @param most no more than this many attempts in a row, or a delivery that always fails would follow each recovery of
+   * its endpoint
    * @returns whether an attempt is due that was not due before
    */
   release(most = 1): boolean {
@@ -236,8 +240,8 @@ export class DeliveryMachine {
   }
 
   /**
-   * The endpoint is to be tried: a delivery that waits is attempted, unless the endpoint asked for a later time. If that fails, the delivery
-   * waits as it did.
+   * The endpoint is to be tried: a delivery that waits is attempted, unless the endpoint asked for a later time. If
+   * that fails, the delivery waits as it did.
    *
    * @returns whether an attempt is due that was not due before
    */

@@ -28,8 +28,8 @@ interface Parked {
 export type Probed = Waiting | Parked;
 
 /**
- * What a delivery is doing. `plan` is the attempt that the schedule holds: an attempt by hand and a pause leave it as it is. Times are
- * milliseconds since the epoch.
+ * What a delivery is doing. `plan` is the attempt that the schedule holds: an attempt by hand and a pause leave it as
+ * it is. Times are milliseconds since the epoch.
  */
 export type DeliveryState =
   /** An attempt is in flight. */
@@ -96,7 +96,11 @@ export function notBefore({
   return not_before;
 }
 
-/** The next attempt of a delivery after a probe that failed. @param asked the endpoint asked not to be called before; milliseconds since the epoch */
+/**
+ * The next attempt of a delivery after a probe that failed.
+ *
+ * @param asked the endpoint asked not to be called before; milliseconds since the epoch
+ */
 export function planAfterProbe(probed: Probed, asked: number | undefined): PlannedAttempt {
   const planned = probed.kind === 'waiting' ? probed.plan : undefined;
   const at = Math.max(planned?.at ?? 0, asked ?? 0);

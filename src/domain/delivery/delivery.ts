@@ -4,8 +4,8 @@ import { present } from '../basics/objects.js';
 import type { SealedPayload } from '../privacy/payload-sealer.js';
 
 /**
- * Where an open delivery stands: `delivering` (first attempt), `retrying` (waiting for, or making, a later one), `parked` (its endpoint takes
- * nothing at the moment, or somebody paused it).
+ * Where an open delivery stands: `delivering` (first attempt), `retrying` (waiting for, or making, a later one),
+ * `parked` (its endpoint takes nothing at the moment, or somebody paused it).
  */
 export const OPEN_STATUSES = ['delivering', 'retrying', 'parked'] as const;
 
@@ -20,7 +20,10 @@ export const DELIVERY_STATUSES = [...OPEN_STATUSES, ...CLOSED_STATUSES] as const
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The statuses that a delivery is shown with: its own, or `terminated` if somebody terminated its execution in Temporal. */
+/**
+ * The statuses that a delivery is shown with: its own, or `terminated` if somebody terminated its execution in
+ * Temporal.
+ */
 export const SHOWN_STATUSES = [...DELIVERY_STATUSES, 'terminated'] as const;
 
 export type ShownStatus = (typeof SHOWN_STATUSES)[number];
@@ -31,8 +34,9 @@ export function isClosed(status: ShownStatus): boolean {
 }
 
 /**
- * Something that an operator did to a delivery: to a live one, or `resend` to a closed one, which began this run. `replay` began a delivery
- * of an event that the endpoint never had. `terminate` is done to its execution, by Temporal's own means: the delivery does not learn of it.
+ * Something that an operator did to a delivery: to a live one, or `resend` to a closed one, which began this run.
+ * `replay` began a delivery of an event that the endpoint never had. `terminate` is done to its execution, by
+ * Temporal's own means: the delivery does not learn of it.
  */
 export interface Intervention {
   action: 'retry' | 'cancel' | 'pause' | 'resume' | 'resend' | 'replay' | 'terminate';
@@ -72,8 +76,8 @@ export function shownRecord(record: DeliveryRecord): ShownRecord {
 }
 
 /**
- * Why a delivery is as it is. Some records do not say: of a first attempt under way nothing is written, and lists know of a success only that it
- * was one, so every view says that alone.
+ * Why a delivery is as it is. Some records do not say: of a first attempt under way nothing is written, and lists know
+ * of a success only that it was one, so every view says that alone.
  */
 export function shownReason(status: ShownStatus, reason: string | undefined): string {
   if (status === 'delivered') return 'The endpoint answered 2xx.';
@@ -86,7 +90,9 @@ export function isPaused({ status, interventions = [] }: DeliveryRecord): boolea
   return status === 'parked' && last?.action === 'pause';
 }
 
-/** What a delivery takes from the configuration. It is input of its workflow, so a later change bends no live delivery. */
+/**
+ * What a delivery takes from the configuration. It is input of its workflow, so a later change bends no live delivery.
+ */
 export interface DeliverySettings {
   /** Waits between attempts, milliseconds. */
   schedule: readonly number[];
@@ -144,12 +150,15 @@ export interface GroupMember extends DeliveryTarget {
 }
 
 /**
- * The most deliveries in a group: the ids of this many events, or endpoints, fit into one search attribute, of which Temporal takes
- * 2 KiB by default (`frontend.searchAttributesSizeOfValueLimit`).
+ * The most deliveries in a group: the ids of this many events, or endpoints, fit into one search attribute, of which
+ * Temporal takes 2 KiB by default (`frontend.searchAttributesSizeOfValueLimit`).
  */
 export const MAX_GROUP_SIZE = 60;
 
-/** The most in a group of one event's deliveries, where Temporal is set to take 4 KiB. They wait for nobody, and have one payload. */
+/**
+ * The most in a group of one event's deliveries, where Temporal is set to take 4 KiB. They wait for nobody, and have
+ * one payload.
+ */
 export const MAX_EVENT_GROUP_SIZE = 120;
 
 /** Deliveries whose first attempts are made together, and the events they are of. */

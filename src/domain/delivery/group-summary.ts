@@ -13,17 +13,21 @@ export interface MemberState
   members: number[];
 }
 
-/** A summary of several deliveries is no longer than this, in JSON. The rest of a group's memo takes up to a KiB, and Temporal warns from 2 KiB on. */
+/**
+ * A summary of several deliveries is no longer than this, in JSON. The rest of a group's memo takes up to a KiB, and
+ * Temporal warns from 2 KiB on.
+ */
 export const MAX_SUMMARY_CHARACTERS = 900;
 
 /** What a summary leaves out besides, from one try to the next: nothing, the causes, and then the times. */
 const DETAILS = ['all', 'times', 'statuses'] as const;
 
 /**
- * How the deliveries of an execution stand, short enough for its memo: those that stand alike once. If it is too long, the causes are left
- * out, and then the times; one delivery's cause and time are always in its record.
+ * How the deliveries of an execution stand, short enough for its memo: those that stand alike once. If it is too long,
+ * the causes are left out, and then the times; one delivery's cause and time are always in its record.
  *
- * Left out is also what the execution's own status says: of an open one what is `delivering`, of a closed one what was `delivered`.
+ * Left out is also what the execution's own status says: of an open one what is `delivering`, of a closed one what was
+ * `delivered`.
  */
 export function summarizeMembers(records: readonly DeliveryRecord[], isOpen: boolean): MemberState[] {
   const [sole] = records.length === 1 ? records : [];
@@ -50,7 +54,10 @@ export function summarizeMembers(records: readonly DeliveryRecord[], isOpen: boo
   return summaries.find(fits) ?? summaries.at(-1) ?? [];
 }
 
-/** The statuses that a group's deliveries have, as {@link summarizeMembers} says; in the order of {@link DELIVERY_STATUSES}. */
+/**
+ * The statuses that a group's deliveries have, as {@link summarizeMembers} says; in the order of
+ * {@link DELIVERY_STATUSES}.
+ */
 export function statusesOf(states: readonly MemberState[]): DeliveryStatus[] {
   return DELIVERY_STATUSES.filter((status) => states.some((state) => state.status === status));
 }

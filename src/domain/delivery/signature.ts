@@ -1,7 +1,10 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign as signAsymmetrically } from 'node:crypto';
 import { hmac } from '../basics/symmetric.js';
 
-/** How deliveries are signed: `v1` with a shared secret (HMAC-SHA256), `v1a` with a key pair (ed25519) whose public half verifies. */
+/**
+ * How deliveries are signed: `v1` with a shared secret (HMAC-SHA256), `v1a` with a key pair (ed25519) whose public half
+ * verifies.
+ */
 export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
 
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
@@ -22,7 +25,10 @@ const PRIVATE_PREFIX = 'whsk_';
 const PUBLIC_PREFIX = 'whpk_';
 const ED25519_KEY_BYTES = 32;
 
-/** A new signing secret: `whsec_` and 32 random bytes in base64; or `whsk_` and an ed25519 key, private half and public half. */
+/**
+ * A new signing secret: `whsec_` and 32 random bytes in base64; or `whsk_` and an ed25519 key, private half and public
+ * half.
+ */
 export function newSigningSecret(scheme: SignatureScheme = 'v1'): string {
   if (scheme === 'v1') return SHARED_PREFIX + randomBytes(32).toString('base64');
   const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
@@ -66,9 +72,9 @@ export function signedHeaders(
 }
 
 /**
- * The value of `webhook-signature`: for each live secret a signature of `id.timestamp.body`, separated by spaces: `v1,` and the base64
- * HMAC-SHA256, or `v1a,` and the base64 ed25519 signature (Standard Webhooks specification, "Verifying signatures"; several while a
- * rotation overlaps).
+ * The value of `webhook-signature`: for each live secret a signature of `id.timestamp.body`, separated by spaces: `v1,`
+ * and the base64 HMAC-SHA256, or `v1a,` and the base64 ed25519 signature (Standard Webhooks specification, "Verifying
+ * signatures"; several while a rotation overlaps).
  *
  * @param secrets newest first
  * @param id the `webhook-id`

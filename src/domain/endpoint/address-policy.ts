@@ -15,8 +15,8 @@ export interface AddressPolicyOptions {
 export type AddressPolicy = ReturnType<typeof createAddressPolicy>;
 
 /**
- * Clouds give instances their credentials at these addresses. No list of allowed networks lets them in. The one of Azure is not even in
- * a special range.
+ * Clouds give instances their credentials at these addresses. No list of allowed networks lets them in. The one of
+ * Azure is not even in a special range.
  */
 const METADATA = [
   '169.254.169.254/32',
@@ -33,8 +33,9 @@ const GLOBAL_UNICAST_V6: Network = ipaddr.parseCIDR('2000::/3');
 const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'home.arpa', 'lan', 'intranet', 'corp', 'home'];
 
 /**
- * Allows public unicast addresses: nothing that is loopback, private, link-local, shared, multicast, reserved, for documentation or
- * benchmarks (IANA special-purpose registries, RFC 6890), and no IPv6 form that carries an IPv4 address inside.
+ * Allows public unicast addresses: nothing that is loopback, private, link-local, shared, multicast, reserved, for
+ * documentation or benchmarks (IANA special-purpose registries, RFC 6890), and no IPv6 form that carries an IPv4
+ * address inside.
  *
  * @throws RangeError if a block is not in CIDR notation, or a port is not a number or range
  */
@@ -56,8 +57,8 @@ export function createAddressPolicy(options: AddressPolicyOptions) {
     allows,
     allowsPort,
     /**
-     * What is wrong with a URL's host and port, as far as that is known without asking DNS; `undefined` if nothing is. The rest is
-     * found out when a connection is made, each time.
+     * What is wrong with a URL's host and port, as far as that is known without asking DNS; `undefined` if nothing is.
+     * The rest is found out when a connection is made, each time.
      */
     objection(url: URL): string | undefined {
       const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));
@@ -81,8 +82,8 @@ export function createAddressPolicy(options: AddressPolicyOptions) {
 }
 
 /**
- * Whether an address leads to the machine that connects to it: a loopback address, the unspecified one, or one of its own. An IPv4
- * address is recognised inside IPv6 (`::ffff:127.0.0.1`), too.
+ * Whether an address leads to the machine that connects to it: a loopback address, the unspecified one, or one of its
+ * own. An IPv4 address is recognised inside IPv6 (`::ffff:127.0.0.1`), too.
  *
  * @param ownAddresses of the machine's network interfaces
  */
@@ -95,7 +96,10 @@ export function isOwnAddress(text: string, ownAddresses: readonly string[]): boo
   );
 }
 
-/** The forms that Node.js connects to: four decimal parts, or IPv6; never `0x7f.1` or `010.0.0.1`, which others read differently. */
+/**
+ * The forms that Node.js connects to: four decimal parts, or IPv6; never `0x7f.1` or `010.0.0.1`, which others read
+ * differently.
+ */
 function isStrictAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text)
     ? !/(^|\.)0\d/.test(text)

@@ -8,8 +8,9 @@ export const SLOTS = {
   /** While the endpoint answers well. */
   most: 64,
   /**
-   * The first ones at an endpoint that was not attempted lately; each success allows one more, so they double with each round of answers
-   * (a slow start, as TCP has one: RFC 5681, section 3.1). Each attempt of a burst needs a connection of its own, which is much work on both sides.
+   * The first ones at an endpoint that was not attempted lately; each success allows one more, so they double with each
+   * round of answers (a slow start, as TCP has one: RFC 5681, section 3.1). Each attempt of a burst needs a connection
+   * of its own, which is much work on both sides.
    */
   first: 16,
   /** While it takes attempts, but slowly. */
@@ -23,8 +24,8 @@ export const SLOTS = {
 /** How long a failure or a slow answer is remembered, unless a quick success comes before, milliseconds. */
 const REMEMBERED_MS = 60_000;
 /**
- * When a probe is due, the mark is renewed and the probe is made. Within this time, milliseconds, or deliveries go on: a busy machine needs
- * some of it, and all that came meanwhile would be attempted.
+ * When a probe is due, the mark is renewed and the probe is made. Within this time, milliseconds, or deliveries go on:
+ * a busy machine needs some of it, and all that came meanwhile would be attempted.
  */
 const RENEWAL_MS = 30_000;
 /** How long an attempt is thought to take at an endpoint that has not answered yet, milliseconds. */
@@ -38,8 +39,9 @@ const QUICK = 4;
 
 export interface ConditionSettings {
   /**
-   * An answer that takes so long is slow, milliseconds. One that takes a quarter of it is quick: it shows that this process is not what is slow. From
-   * what lies between the two nothing is concluded; if they were one, a busy process would blame half of the endpoints.
+   * An answer that takes so long is slow, milliseconds. One that takes a quarter of it is quick: it shows that this
+   * process is not what is slow. From what lies between the two nothing is concluded; if they were one, a busy process
+   * would blame half of the endpoints.
    */
   slowMs: number;
   /** The wait before the first of an incident's later probes, milliseconds. */
@@ -66,9 +68,10 @@ export interface AttemptInFlight {
 }
 
 /**
- * What one process has seen of one endpoint, and what follows from it: in which lane its attempts are made, how many at once, which of them
- * wait, and when its failures are reported. Where an endpoint hangs, it takes no connections and no time from others, not even from one at the
- * same host. It is a guess that costs nothing, not a record. Times are milliseconds since the epoch.
+ * What one process has seen of one endpoint, and what follows from it: in which lane its attempts are made, how many at
+ * once, which of them wait, and when its failures are reported. Where an endpoint hangs, it takes no connections and no
+ * time from others, not even from one at the same host. It is a guess that costs nothing, not a record. Times are
+ * milliseconds since the epoch.
  */
 export class EndpointCondition {
   /** Called when a slot may be free, in the order in which they came. */
@@ -76,7 +79,10 @@ export class EndpointCondition {
   private readonly settings: ConditionSettings;
   /** The oldest first. */
   private readonly inFlight = new Set<AttemptInFlight>();
-  /** How many may be in flight. A failure halves it, and a success raises it by one: it doubles with each round of answers. */
+  /**
+   * How many may be in flight. A failure halves it, and a success raises it by one: it doubles with each round of
+   * answers.
+   */
   private limit: number = SLOTS.first;
   /** Attempts that began before this no longer change the limit: they have lowered it already. */
   private loweredAt = 0;
@@ -97,8 +103,8 @@ export class EndpointCondition {
   }
 
   /**
-   * Whether its attempts are kept out of the direct lane: it fails, is slow or has been lately, or is saturated, so that further attempts would
-   * have to queue for long.
+   * Whether its attempts are kept out of the direct lane: it fails, is slow or has been lately, or is saturated, so
+   * that further attempts would have to queue for long.
    *
    * @param mark as stored with the endpoint @param quickSince see {@link isSlow}
    */
@@ -109,8 +115,8 @@ export class EndpointCondition {
   }
 
   /**
-   * Why its first attempts wait, if they do: it keeps failing. A probe that succeeds ends that, and so does a time of {@link RENEWAL_MS} without
-   * a probe.
+   * Why its first attempts wait, if they do: it keeps failing. A probe that succeeds ends that, and so does a time of
+   * {@link RENEWAL_MS} without a probe.
    *
    * @param mark as stored with the endpoint; until it says so, this process goes by the failures that it has seen
    * @param random from 0 up to 1
@@ -129,7 +135,11 @@ export class EndpointCondition {
     };
   }
 
-  /** Attempts that may be begun now. @param isChosen a person or a release, which has a rate of its own, asks for them: they heed the most alone */
+  /**
+   * Attempts that may be begun now.
+   *
+   * @param isChosen a person or a release, which has a rate of its own, asks for them: they heed the most alone
+   */
   freeSlots(isChosen = false): number {
     return (isChosen ? SLOTS.most : this.limit) - this.inFlight.size;
   }
@@ -143,8 +153,8 @@ export class EndpointCondition {
   }
 
   /**
-   * There is no slot. Those who are told so ask again in rounds, as many in each as there are slots, so that those of a group come together: each
-   * call gives away a place.
+   * There is no slot. Those who are told so ask again in rounds, as many in each as there are slots, so that those of a
+   * group come together: each call gives away a place.
    */
   busy(now: number): HeldBack {
     const { slots_ask_ms, slots_ask_silent_ms, slots_ask_at_last_ms } = this.settings.timings;
@@ -226,14 +236,17 @@ export class EndpointCondition {
     return this.counted?.isOver ? undefined : this.counted;
   }
 
-  /** An attempt that began before one that has succeeded says little of the endpoint as it is now: many may time out just after its return. */
+  /**
+   * An attempt that began before one that has succeeded says little of the endpoint as it is now: many may time out
+   * just after its return.
+   */
   private isPast(began: number): boolean {
     return began < this.succeededSince;
   }
 
   /**
-   * Whether an attempt has taken long, and its endpoint is to blame: one that began later was answered quickly. Where everything is slow,
-   * this process or its network is, and there is nobody to be spared.
+   * Whether an attempt has taken long, and its endpoint is to blame: one that began later was answered quickly. Where
+   * everything is slow, this process or its network is, and there is nobody to be spared.
    *
    * @param quickSince when the latest attempt began, at any endpoint, that was answered quickly
    */
@@ -269,7 +282,10 @@ export class EndpointCondition {
   }
 }
 
-/** How many rounds of answers it takes until so many have had a slot, if each round has twice as many slots as the one before, up to the most. */
+/**
+ * How many rounds of answers it takes until so many have had a slot, if each round has twice as many slots as the one
+ * before, up to the most.
+ */
 function roundsUntil(waiting: number, slots: number, most: number): number {
   if (waiting <= slots || slots >= most) return waiting / slots;
   return 1 + roundsUntil(waiting - slots, Math.min(2 * slots, most), most);

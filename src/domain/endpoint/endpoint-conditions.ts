@@ -34,7 +34,10 @@ export interface AttemptSlot {
   end(taken: boolean): void;
 }
 
-/** What a process remembers of endpoints: the one memory of their condition. It is lost with the process, and others have their own. */
+/**
+ * What a process remembers of endpoints: the one memory of their condition. It is lost with the process, and others
+ * have their own.
+ */
 export class EndpointConditions {
   private readonly settings: MemorySettings;
   private readonly known = new LRUCache<string, EndpointCondition>(roomFor(MAX_REMEMBERED));
@@ -51,7 +54,10 @@ export class EndpointConditions {
     this.now = now;
   }
 
-  /** An endpoint to which something happens, which is remembered from now on; whoever only asks leaves what is known of others alone. */
+  /**
+   * An endpoint to which something happens, which is remembered from now on; whoever only asks leaves what is known of
+   * others alone.
+   */
   of(endpointId: string): EndpointCondition {
     const known = this.known.get(endpointId);
     if (known) return known;
@@ -61,8 +67,8 @@ export class EndpointConditions {
   }
 
   /**
-   * Decides where the first attempt of a delivery that is accepted now is made. To be called once for each: where all slots are taken, it gives
-   * away a place among those who ask again.
+   * Decides where the first attempt of a delivery that is accepted now is made. To be called once for each: where all
+   * slots are taken, it gives away a place among those who ask again.
    *
    * @param mark as stored with the endpoint, as far as it is known
    */

@@ -8,7 +8,10 @@ export const MAX_HEADERS = 20;
 export const MAX_HEADER_VALUE_LENGTH = 4_096;
 const MAX_HEADER_NAME_LENGTH = 128;
 
-/** Hookline and HTTP itself decide these; hop-by-hop ones (RFC 9110, section 7.6.1) would change how the request is read. */
+/**
+ * Hookline and HTTP itself decide these; hop-by-hop ones (RFC 9110, section 7.6.1) would change how the request is
+ * read.
+ */
 const RESERVED = new Set([
   'accept-encoding',
   'connection',

@@ -6,16 +6,16 @@ import type { InputError } from '../http/problem.js';
 import type { AddressPolicy } from './address-policy.js';
 
 /**
- * `pending` has not shown yet that it wants events, and gets none; `active` gets them; `paused` (by its owner) and `disabled` (by the
- * service, or a 410) park their deliveries.
+ * `pending` has not shown yet that it wants events, and gets none; `active` gets them; `paused` (by its owner) and
+ * `disabled` (by the service, or a 410) park their deliveries.
  */
 export const ENDPOINT_STATUSES = ['pending', 'active', 'paused', 'disabled'] as const;
 
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 
 /**
- * How an endpoint shows that it wants events: by returning the token of a signed `endpoint.verification` POST, by granting permission
- * to a CloudEvents `OPTIONS` request, or by answering the Graph API's `GET` with `hub.challenge`.
+ * How an endpoint shows that it wants events: by returning the token of a signed `endpoint.verification` POST, by
+ * granting permission to a CloudEvents `OPTIONS` request, or by answering the Graph API's `GET` with `hub.challenge`.
  */
 export const VERIFICATION_METHODS = ['challenge', 'cloudevents', 'graph'] as const;
 
@@ -25,8 +25,8 @@ export type VerificationMethod = (typeof VERIFICATION_METHODS)[number];
 export const GONE = 'It answered 410 Gone.';
 
 /**
- * The result of disabling an endpoint: it is disabled for the cause given, now or since an earlier call; it was not active; or it was
- * changed, so that the cause is about an earlier URL of it.
+ * The result of disabling an endpoint: it is disabled for the cause given, now or since an earlier call; it was not
+ * active; or it was changed, so that the cause is about an earlier URL of it.
  */
 export type DisableResult = 'disabled' | 'inactive' | 'changed';
 

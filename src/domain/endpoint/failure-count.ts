@@ -5,7 +5,10 @@ import { BACKOFF_AFTER_FAILURES, type FailingMark, type FailureReport, probeWait
 const REPORT_SOON_AFTER = BACKOFF_AFTER_FAILURES / 2;
 /** Nothing is kept for longer than this part of the time between probes. */
 const REPORTS_PER_PROBE = 2;
-/** So long after the report that has deliveries wait, the endpoint's mark says so at the latest, even if the machine is busy. Milliseconds. */
+/**
+ * So long after the report that has deliveries wait, the endpoint's mark says so at the latest, even if the machine is
+ * busy. Milliseconds.
+ */
 export const MARKED_AFTER_MS = 3_000;
 
 interface Settings {
@@ -14,8 +17,8 @@ interface Settings {
 }
 
 /**
- * Failures of an endpoint in a row, as one process has seen them: those that its incident has heard of, and those that are still to be
- * reported. Times are milliseconds since the epoch.
+ * Failures of an endpoint in a row, as one process has seen them: those that its incident has heard of, and those that
+ * are still to be reported. Times are milliseconds since the epoch.
  */
 export class FailureCount {
   /** The first failure. */
@@ -38,7 +41,10 @@ export class FailureCount {
     if (this.areMany && this.manySince === 0) this.manySince = now;
   }
 
-  /** Nothing is added from now on, and nothing is reported but what precedes a success: the endpoint took an attempt, or no report could be sent. */
+  /**
+   * Nothing is added from now on, and nothing is reported but what precedes a success: the endpoint took an attempt, or
+   * no report could be sent.
+   */
   end(): void {
     this.over = true;
   }
@@ -62,7 +68,9 @@ export class FailureCount {
     return this.unreported > 0;
   }
 
-  /** How long a report waits for further failures, milliseconds; 0: the first one, and the one that has deliveries wait. */
+  /**
+   * How long a report waits for further failures, milliseconds; 0: the first one, and the one that has deliveries wait.
+   */
   reportWaitMs({ probeIntervalMs, timings }: Settings): number {
     const { reported, unreported } = this;
     if (reported === 0 || this.isUrgent) return 0;
@@ -81,8 +89,8 @@ export class FailureCount {
   }
 
   /**
-   * How the endpoint fails if its deliveries are about to wait, and the mark that the incident makes does not say so yet. Until then, all that is
-   * accepted would be attempted.
+   * How the endpoint fails if its deliveries are about to wait, and the mark that the incident makes does not say so
+   * yet. Until then, all that is accepted would be attempted.
    */
   mark({ probeIntervalMs, timings }: Settings, now: number): FailingMark | undefined {
     if (now - this.manySince > MARKED_AFTER_MS) return undefined;

@@ -5,8 +5,9 @@ const REST_AFTER_LATE = 3;
 const LONGEST_REST_MS = 1_000;
 
 /**
- * How what is not urgent gives way to others: where its calls to Temporal take much longer than the quickest of them did, this machine or Temporal is busy,
- * and what everybody else sends waits there, too. TCP Vegas finds congestion in the same way, by delay (Brakmo and Peterson, 1995).
+ * How what is not urgent gives way to others: where its calls to Temporal take much longer than the quickest of them
+ * did, this machine or Temporal is busy, and what everybody else sends waits there, too. TCP Vegas finds congestion in
+ * the same way, by delay (Brakmo and Peterson, 1995).
  */
 export class GiveWay {
   private quickestMs = Number.POSITIVE_INFINITY;

@@ -67,13 +67,16 @@ export type IncidentStep =
   | { kind: 'disable'; reason: string; cause: DisableCause; event: OperationalEvent }
   /** Remove the mark. */
   | { kind: 'unmark' }
-  /** Nothing more. `next`: the incident that follows, because the endpoint has failed again while its recovery was noted. */
+  /**
+   * Nothing more. `next`: the incident that follows, because the endpoint has failed again while its recovery was
+   * noted.
+   */
   | { kind: 'ended'; outcome: IncidentOutcome; next?: IncidentState };
 
 /**
- * The period in which an endpoint is failing: what has been reported of it, and what comes next. Many failures have new deliveries wait for
- * a probe, which is asked for from time to time; a success ends the incident, and so does its time. It knows nothing of Temporal; the
- * workflow does what it asks for.
+ * The period in which an endpoint is failing: what has been reported of it, and what comes next. Many failures have new
+ * deliveries wait for a probe, which is asked for from time to time; a success ends the incident, and so does its time.
+ * It knows nothing of Temporal; the workflow does what it asks for.
  */
 export class IncidentMachine {
   readonly state: IncidentState;
@@ -116,7 +119,8 @@ export class IncidentMachine {
   }
 
   /**
-   * A wait is over. Times come by waits alone: the clock of a replay differs around a local activity, such as the one that opens an incident.
+   * A wait is over. Times come by waits alone: the clock of a replay differs around a local activity, such as the one
+   * that opens an incident.
    *
    * @param until of the wait, milliseconds since the epoch
    */
@@ -152,7 +156,11 @@ export class IncidentMachine {
     return { kind: 'wait', until: Math.min(this.disableAt, this.probeAt) };
   }
 
-  /** What the endpoint was found to be when it was marked. @param status `active`, or what else: there is nothing to watch then */
+  /**
+   * What the endpoint was found to be when it was marked.
+   *
+   * @param status `active`, or what else: there is nothing to watch then
+   */
   marked(status: string): void {
     if (status !== 'active') this.ending = 'superseded';
   }
@@ -224,7 +232,10 @@ export class IncidentMachine {
     return { kind: 'close', release: this.isBackingOff, event };
   }
 
-  /** Failures that came while the end was noted, and then a success: nobody else would release what had to wait because of them. */
+  /**
+   * Failures that came while the end was noted, and then a success: nobody else would release what had to wait because
+   * of them.
+   */
   private releaseWhatWaitedMeanwhile(now: number): IncidentStep {
     if (!this.hasSucceeded || countOf(this.reports) < BACKOFF_AFTER_FAILURES)
       return this.end('recovered', now);
@@ -232,7 +243,10 @@ export class IncidentMachine {
     return { kind: 'release' };
   }
 
-  /** The time is up: the endpoint is disabled if its failures span at least half of it; a single old failure is no proof. */
+  /**
+   * The time is up: the endpoint is disabled if its failures span at least half of it; a single old failure is no
+   * proof.
+   */
   private judge(now: number): IncidentStep {
     const { id, since, last_failure_at, last_failure, last_attempt: attempt } = this.state;
     const { disable_after_ms } = this.settings;

@@ -35,7 +35,10 @@ export interface OpenIncident {
   disable_at: string;
 }
 
-/** How an incident ended. `lapsed`: nothing was sent to the endpoint for long; `superseded`: somebody paused, disabled or deleted it. */
+/**
+ * How an incident ended. `lapsed`: nothing was sent to the endpoint for long; `superseded`: somebody paused, disabled
+ * or deleted it.
+ */
 export type IncidentOutcome = 'recovered' | 'disabled' | 'lapsed' | 'superseded';
 
 /** After this many failures, new deliveries wait for a successful probe instead of adding to them. */

@@ -30,7 +30,10 @@ export function matches(address: Address, [network, bits]: Network): boolean {
   return address.kind() === network.kind() && address.match(network, bits);
 }
 
-/** Reads a block, or an address, which stands for itself: IPv4 in four decimal parts, or IPv6. `undefined` for anything else. */
+/**
+ * Reads a block, or an address, which stands for itself: IPv4 in four decimal parts, or IPv6. `undefined` for anything
+ * else.
+ */
 export function readNetwork(text: string): Network | undefined {
   const [address = '', bits, ...others] = text.split('/');
   const isFour = ipaddr.IPv4.isValidFourPartDecimal(address);

@@ -3,8 +3,8 @@ export const FIRST_RELEASE_RATE = 20;
 const SLOWEST_RELEASE_RATE = 1;
 
 /**
- * Attempts of a delivery in a row that are made because its backlog was released: an endpoint may fail again soon after its return. Then
- * the delivery waits for its schedule, so that one that always fails does not follow each recovery.
+ * Attempts of a delivery in a row that are made because its backlog was released: an endpoint may fail again soon after
+ * its return. Then the delivery waits for its schedule, so that one that always fails does not follow each recovery.
  */
 export const MOST_RELEASES_IN_A_ROW = 3;
 
@@ -17,8 +17,8 @@ export interface ReleaseOptions {
   /** Whether deliveries that wait for a retry go along. */
   retries: boolean;
   /**
-   * Whether the endpoint takes deliveries. `gone`: it was deleted, so that what waits for it ends without an attempt, at
-   * the fastest rate.
+   * Whether the endpoint takes deliveries. `gone`: it was deleted, so that what waits for it ends without an attempt,
+   * at the fastest rate.
    */
   endpoint(): Promise<'open' | 'closed' | 'gone'>;
   /** Called once a second, with the rate of that second; at rates below 1, once for each delivery. */
@@ -28,7 +28,10 @@ export interface ReleaseOptions {
 /** How a release ended. */
 export interface ReleaseResult {
   released: number;
-  /** The endpoint failed so often that deliveries to it wait again, or was taken out of service: what was left stays as it was. */
+  /**
+   * The endpoint failed so often that deliveries to it wait again, or was taken out of service: what was left stays as
+   * it was.
+   */
   stopped: boolean;
 }
 
@@ -41,8 +44,9 @@ export interface ReleaseSample {
 }
 
 /**
- * How many deliveries to release in the next second: twice as many while all are delivered at once; as many again if none failed and most
- * are delivered, because then the endpoint, or this machine, is about as fast as it can be; one if it fails again; otherwise half as many.
+ * How many deliveries to release in the next second: twice as many while all are delivered at once; as many again if
+ * none failed and most are delivered, because then the endpoint, or this machine, is about as fast as it can be; one if
+ * it fails again; otherwise half as many.
  *
  * @param rate in the second that has passed
  * @param max the fastest rate, deliveries per second
@@ -61,7 +65,10 @@ export function answersWell({ delivered, failed, undecided }: ReleaseSample): bo
   return failed === 0 && delivered > undecided;
 }
 
-/** Whether the endpoint is failing again, so that the release rests: half of the answers are failures. One bad payload is not enough. */
+/**
+ * Whether the endpoint is failing again, so that the release rests: half of the answers are failures. One bad payload
+ * is not enough.
+ */
 export function failsAgain({ delivered, failed }: ReleaseSample): boolean {
   return failed > 0 && failed >= delivered;
 }

@@ -12,7 +12,9 @@ export const MAX_WAITS = 50;
 /** The example schedule of the Standard Webhooks specification: 10 attempts over 75 h 35 m 5 s. */
 export const DEFAULT_RETRY_SCHEDULE: RetrySchedule = parseRetrySchedule('5s,5m,30m,2h,5h,10h,14h,20h,24h');
 
-/** Waits are lengthened at random by up to this share, never shortened: endpoints that failed together come back apart. */
+/**
+ * Waits are lengthened at random by up to this share, never shortened: endpoints that failed together come back apart.
+ */
 export const MAX_JITTER = 0.1;
 
 /**
@@ -51,8 +53,8 @@ export function nextAttempt(
 }
 
 /**
- * The jitter of deliveries that wait together: the same number for the same attempt of the same group, so that it can be calculated
- * again, and members with the same schedule are due at the same time.
+ * The jitter of deliveries that wait together: the same number for the same attempt of the same group, so that it can
+ * be calculated again, and members with the same schedule are due at the same time.
  *
  * @param seed names the group
  * @returns from 0 up to 1

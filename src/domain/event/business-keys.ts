@@ -13,8 +13,8 @@ import {
 } from './schema-keywords.js';
 
 /**
- * What an event is known by outside of Hookline, such as the number of an order. A name of a nested property has its parents' names in
- * front, with dots between: `customer.id`.
+ * What an event is known by outside of Hookline, such as the number of an order. A name of a nested property has its
+ * parents' names in front, with dots between: `customer.id`.
  */
 export interface BusinessKey {
   name: string;
@@ -83,8 +83,8 @@ export function parseKeyFilter(text: string): BusinessKey | undefined {
 }
 
 /**
- * Reads the header `Hookline-Key`: `name=value`, several with commas between. Values are percent-encoded (RFC 3986) where they have other
- * characters than visible ASCII, or a comma or percent sign.
+ * Reads the header `Hookline-Key`: `name=value`, several with commas between. Values are percent-encoded (RFC 3986)
+ * where they have other characters than visible ASCII, or a comma or percent sign.
  *
  * @returns the keys, or what is wrong
  */
@@ -103,8 +103,8 @@ export function parseKeyHeader(text: string): BusinessKey[] | string {
 }
 
 /**
- * What stands for a key in search attributes, which are not encrypted: an HMAC (RFC 2104, SHA-256, truncated), so that it says nothing about
- * the value, and nothing about other accounts.
+ * What stands for a key in search attributes, which are not encrypted: an HMAC (RFC 2104, SHA-256, truncated), so that
+ * it says nothing about the value, and nothing about other accounts.
  *
  * @param secret of the account
  */

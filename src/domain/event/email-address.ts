@@ -1,4 +1,7 @@
-/** Octets of a local part, the @, and a domain (RFC 5321, section 4.5.3.1). Counted in UTF-16 code units, of which there are never more. */
+/**
+ * Octets of a local part, the @, and a domain (RFC 5321, section 4.5.3.1). Counted in UTF-16 code units, of which there
+ * are never more.
+ */
 const MAX_LENGTH = 64 + 1 + 255;
 
 /** What RFC 6531 adds to ASCII. Spaces, controls and halves of surrogate pairs are in no address. */
@@ -14,7 +17,10 @@ const ADDRESS = new RegExp(
   'u',
 );
 
-/** Whether a text is an e-mail address: a mailbox of RFC 5321, section 4.1.2, or an internationalized one of RFC 6531, section 3.3. */
+/**
+ * Whether a text is an e-mail address: a mailbox of RFC 5321, section 4.1.2, or an internationalized one of RFC 6531,
+ * section 3.3.
+ */
 export function isEmailAddress(text: string): boolean {
   return text.length <= MAX_LENGTH && ADDRESS.test(text);
 }

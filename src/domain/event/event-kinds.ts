@@ -22,7 +22,9 @@ export const TEST_KIND = 'endpoint.test';
 /** The first words of kinds that Hookline itself sends. */
 const RESERVED_WORDS = ['endpoint', 'delivery', 'hookline'];
 
-/** Whether no account has ever been able to add a kind of this name. Kinds that are built in later are not among these. */
+/**
+ * Whether no account has ever been able to add a kind of this name. Kinds that are built in later are not among these.
+ */
 export function isReservedEventKindName(name: string): boolean {
   return name === 'purchase' || RESERVED_WORDS.includes(name.split('.')[0] ?? '');
 }
@@ -56,7 +58,9 @@ function endpointKind(
   };
 }
 
-/** In an endpoint's `event_kinds`: every kind that producers post, or will post. Operational kinds are named one by one. */
+/**
+ * In an endpoint's `event_kinds`: every kind that producers post, or will post. Operational kinds are named one by one.
+ */
 export const ANY_KIND = '*';
 
 /** The kinds that Hookline knows. */

@@ -1,6 +1,9 @@
 import { RE2JS } from 're2js';
 
-/** Pieces of a pattern: quoted text, escapes, character classes, counted repetitions, groups, and everything else one by one. */
+/**
+ * Pieces of a pattern: quoted text, escapes, character classes, counted repetitions, groups, and everything else one by
+ * one.
+ */
 const PIECES =
   /\\Q[\s\S]*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\[:\^?\w+:\]|\\[\s\S]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|\(\?[^:)]*:?|[\s\S]/g;
 
@@ -22,8 +25,8 @@ export function compilePattern(pattern: string): Pattern {
 }
 
 /**
- * An upper bound of a pattern's instructions, without compiling it: counted repetitions multiply what they repeat. RE2 follows at most
- * that many instructions for each character of a text.
+ * An upper bound of a pattern's instructions, without compiling it: counted repetitions multiply what they repeat. RE2
+ * follows at most that many instructions for each character of a text.
  */
 export function patternSize(pattern: string): number {
   /** For each open group: its instructions, and those of its last piece, which a repetition would repeat. */

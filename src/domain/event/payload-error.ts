@@ -77,8 +77,8 @@ const DETAILS: Partial<Record<string, (params: Params) => string>> = {
 };
 
 /**
- * One of Ajv's errors in the words of the API: where, and what to change. It repeats the schema and the names of fields, and never a value
- * of the payload.
+ * One of Ajv's errors in the words of the API: where, and what to change. It repeats the schema and the names of
+ * fields, and never a value of the payload.
  */
 export function describePayloadError(error: ErrorObject): InputError {
   const pointer = error.instancePath;

@@ -24,13 +24,15 @@ export interface Violations {
  * Checks a payload. @returns `undefined` if it is valid
  *
  * @param value as `JSON.parse` gives it
- * @param text the JSON text, of which every digit of every number counts; absent: numbers are what JSON of the value says
+ * @param text the JSON text, of which every digit of every number counts; absent: numbers are what JSON of the value
+ * says
  */
 export type Validator = (value: unknown, text?: string) => Violations | undefined;
 
 /**
- * Compiles a schema (JSON Schema, draft 2020-12) that is known to be one: {@link checkSchemaItself}. Patterns are run by RE2, in time that
- * grows with the text alone, unique items and enumerations are found by a set, and numbers are compared as the decimals that were written.
+ * Compiles a schema (JSON Schema, draft 2020-12) that is known to be one: {@link checkSchemaItself}. Patterns are run
+ * by RE2, in time that grows with the text alone, unique items and enumerations are found by a set, and numbers are
+ * compared as the decimals that were written.
  *
  * @throws Error if the schema cannot be compiled
  */
@@ -125,7 +127,10 @@ function collect(findErrors: ValidateFunction, holder: Holder): ErrorObject[] {
   }
 }
 
-/** @param first the errors of a function that stops at the first one, for the case that the other found none that are certain */
+/**
+ * @param first the errors of a function that stops at the first one, for the case that the other found none that are
+ * certain
+ */
 function violations(first: readonly ErrorObject[], found: readonly ErrorObject[]): Violations {
   const all = found.length > 0 ? found : first;
   return { errors: all.slice(0, MAX_ERRORS).map(describePayloadError), more: all.length > MAX_ERRORS };

@@ -10,12 +10,16 @@ export const MAX_PAYLOAD_BYTES = 256 * 1024;
 export interface Payload {
   /** As it was received; encoding it as UTF-8 gives the bytes back. */
   text: string;
-  /** A parsed copy, for looking at: numbers in it may have lost digits, which the check against a schema takes from the text. */
+  /**
+   * A parsed copy, for looking at: numbers in it may have lost digits, which the check against a schema takes from the
+   * text.
+   */
   value: unknown;
 }
 
 /**
- * Reads a payload. The parsed copy is thrown away after it has been checked: what is delivered is the text as it was received.
+ * Reads a payload. The parsed copy is thrown away after it has been checked: what is delivered is the text as it was
+ * received.
  *
  * @param body the bytes as received, at most {@link MAX_PAYLOAD_BYTES}
  * @throws Problem `invalid_json`
@@ -44,7 +48,8 @@ function decode(body: Uint8Array): string {
 /**
  * Parses JSON.
  *
- * @throws Problem `invalid_json` with line and column of the first mistake. The text itself is not repeated: it may hold personal data.
+ * @throws Problem `invalid_json` with line and column of the first mistake. The text itself is not repeated: it may
+ * hold personal data.
  */
 export function parseJson(text: string): unknown {
   try {
@@ -55,7 +60,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Parses JSON in well-formed Unicode (RFC 7493, section 2.1): what is stored and answered again. A payload is delivered as it is.
+ * Parses JSON in well-formed Unicode (RFC 7493, section 2.1): what is stored and answered again. A payload is delivered
+ * as it is.
  *
  * @throws Problem `invalid_json`
  */
@@ -69,7 +75,10 @@ export function parseUnicodeJson(text: string): unknown {
   return value;
 }
 
-/** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed, of whose mistakes the first one is told. */
+/**
+ * JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed, of whose mistakes the
+ * first one is told.
+ */
 function locateMistake(text: string): string {
   if (text.startsWith('\ufeff')) return 'it begins with a byte order mark (U+FEFF), which JSON must not have';
   if (text.trim() === '') return 'it is empty';

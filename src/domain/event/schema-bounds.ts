@@ -36,8 +36,8 @@ export interface SchemaSize {
 }
 
 /**
- * Checks the bounds of a schema that an account brings, without compiling it: nothing in it may refer elsewhere or to itself, and checking a
- * payload against it must not take long. The time that this takes is bounded itself.
+ * Checks the bounds of a schema that an account brings, without compiling it: nothing in it may refer elsewhere or to
+ * itself, and checking a payload against it must not take long. The time that this takes is bounded itself.
  *
  * @returns what is wrong, with pointers into the request; nothing is, if `errors` is empty
  */

@@ -3,8 +3,8 @@ import { patternSize } from './pattern.js';
 import { isSchema, referencedDefinition, type Schema, subschemasUnder } from './schema-keywords.js';
 
 /**
- * The most work that checking a payload can be, in steps of about 5 ns on the machine it was measured on: so many in any case, and so many
- * for each byte of the payload.
+ * The most work that checking a payload can be, in steps of about 5 ns on the machine it was measured on: so many in
+ * any case, and so many for each byte of the payload.
  */
 export interface Cost {
   fixed: number;
@@ -30,7 +30,10 @@ const STEPS = {
   /** A bound or a value that is compared digit by digit; a multiple in decimal. */
   comparison: 25,
   multiple: 250,
-  /** For each byte: measuring a text, looking for a format, comparing with a value, writing a value in its canonical form. */
+  /**
+   * For each byte: measuring a text, looking for a format, comparing with a value, writing a value in its canonical
+   * form.
+   */
   length: 1,
   format: 5,
   equal: 3,
@@ -103,9 +106,9 @@ const OWN: Partial<Record<string, (value: unknown, schema: Schema) => OwnCost>> 
 export const EXACT_READING: Cost = { fixed: 0, perByte: 40 };
 
 /**
- * The cost of a schema, whose bounds have been checked. Everything that a payload's size multiplies is counted per byte: what applies to
- * each item of a list or each member of an object, and patterns. Members of an object share its bytes, so of `properties` only the
- * most expensive counts there, while each branch of `allOf` looks at all of them.
+ * The cost of a schema, whose bounds have been checked. Everything that a payload's size multiplies is counted per
+ * byte: what applies to each item of a list or each member of an object, and patterns. Members of an object share its
+ * bytes, so of `properties` only the most expensive counts there, while each branch of `allOf` looks at all of them.
  */
 export function costOf(schema: Schema): CostNode {
   const definitions = isSchema(schema['$defs']) ? schema['$defs'] : {};

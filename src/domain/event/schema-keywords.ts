@@ -16,7 +16,9 @@ const MAP_KEYWORDS: readonly string[] = ['properties', 'patternProperties', 'dep
 /** Hookline's own keyword: the property's value is a business key of the event, which it can be found by. */
 export const KEY_KEYWORD = 'x-hookline-key';
 
-/** Hookline's own keyword: the property's value names the person that the event is about, whose payloads can be erased. */
+/**
+ * Hookline's own keyword: the property's value names the person that the event is about, whose payloads can be erased.
+ */
 export const SUBJECT_KEYWORD = 'x-hookline-subject';
 
 const PLAIN_KEYWORDS = [
@@ -41,7 +43,10 @@ export type Schema = Record<string, unknown>;
 
 export const isSchema: (value: unknown) => value is Schema = isObject;
 
-/** The subschemas that a schema has under one of its keywords, with where they are in it, as JSON Pointers, and their names or indexes. */
+/**
+ * The subschemas that a schema has under one of its keywords, with where they are in it, as JSON Pointers, and their
+ * names or indexes.
+ */
 export function subschemasUnder(
   schema: Schema,
   name: string,
@@ -58,7 +63,10 @@ export function subschemasUnder(
 const COMPARING =
   /"(?:enum|const|uniqueItems|multipleOf|minimum|maximum|exclusiveMinimum|exclusiveMaximum|number|integer)"/;
 
-/** Whether the value of a number can matter to a schema. True for some to which it does not, such as one with a property named `const`. */
+/**
+ * Whether the value of a number can matter to a schema. True for some to which it does not, such as one with a property
+ * named `const`.
+ */
 export function comparesNumbers(schema: Schema): boolean {
   return COMPARING.test(JSON.stringify(schema));
 }
@@ -98,7 +106,10 @@ function markedIn(schema: unknown, keyword: string, path: PropertyPath = []): Pr
   });
 }
 
-/** How often a schema has a keyword, wherever that is: also as the name of a property, which is rare enough to be refused. */
+/**
+ * How often a schema has a keyword, wherever that is: also as the name of a property, which is rare enough to be
+ * refused.
+ */
 export function countMarks(value: unknown, keyword: string): number {
   if (typeof value !== 'object' || value === null) return 0;
   return Object.entries(value).reduce(

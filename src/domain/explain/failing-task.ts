@@ -8,12 +8,15 @@ export interface FailingTask {
   since: string;
 }
 
-/** A worker that is killed loses the task that it has, so one failure says nothing of the code. Of a second one it is likely. */
+/**
+ * A worker that is killed loses the task that it has, so one failure says nothing of the code. Of a second one it is
+ * likely.
+ */
 const FAILURES_OF_CODE = 2;
 
 /**
- * Whether a workflow task keeps failing: for an execution that cannot go on, some 10 s after it could for the last time, because Temporal waits
- * as long for a second try.
+ * Whether a workflow task keeps failing: for an execution that cannot go on, some 10 s after it could for the last
+ * time, because Temporal waits as long for a second try.
  */
 export function keepsFailing({ failures }: FailingTask): boolean {
   return failures >= FAILURES_OF_CODE;
@@ -25,7 +28,10 @@ const STANDS_STILL = {
   fan_out: "starting the event's deliveries",
 } as const;
 
-/** Why something stands still whose workflow task keeps failing. What makes it fail is the operator's to see, not the account's. */
+/**
+ * Why something stands still whose workflow task keeps failing. What makes it fail is the operator's to see, not the
+ * account's.
+ */
 export function explainFailing({ failures, since }: FailingTask, what: keyof typeof STANDS_STILL): Verdict {
   return {
     code: 'workflow_failing',

@@ -20,7 +20,10 @@ export const TIMELINE_TYPES = [
   'terminated',
 ] as const;
 
-/** One thing that happened to a delivery, human-readable, with the facts of an attempt, or of an act, a termination or a reset. */
+/**
+ * One thing that happened to a delivery, human-readable, with the facts of an attempt, or of an act, a termination or a
+ * reset.
+ */
 export interface TimelineItem
   extends Partial<Pick<Attempt, 'number' | 'trigger' | 'duration_ms' | 'url' | 'status_code' | 'error_code'>>,
     Partial<Pick<Intervention, 'action' | 'by' | 'replay'>> {

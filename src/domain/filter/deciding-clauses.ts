@@ -11,7 +11,10 @@ export interface DecidingClause {
   path?: string;
   /** The condition itself. */
   condition: Filter;
-  /** What the payload has at the path; absent if it has nothing there, or nothing that fits here. A number with too many digits for a double is a text. */
+  /**
+   * What the payload has at the path; absent if it has nothing there, or nothing that fits here. A number with too many
+   * digits for a double is a text.
+   */
   found?: string | number | boolean | null;
 }
 
@@ -19,8 +22,8 @@ const MAX_CLAUSES = 10;
 const MAX_SHOWN = 100;
 
 /**
- * Which parts of a filter are the reason that a payload does not meet it: of `all` those that are not met, of `any` every part, of `not` the
- * whole. At most ten.
+ * Which parts of a filter are the reason that a payload does not meet it: of `all` those that are not met, of `any`
+ * every part, of `not` the whole. At most ten.
  *
  * @returns none if the payload meets the filter
  */

@@ -4,8 +4,8 @@ import { ExactValue, PayloadValues, pathOf } from './payload-values.js';
 type Scalar = string | number | boolean | null;
 
 /**
- * Which events of its kinds an endpoint gets: a condition on the payload. A test names a value by its JSON Pointer (RFC 6901) and
- * compares it; `all`, `any` and `not` combine conditions.
+ * Which events of its kinds an endpoint gets: a condition on the payload. A test names a value by its JSON Pointer (RFC
+ * 6901) and compares it; `all`, `any` and `not` combine conditions.
  */
 export type Filter =
   | { all: Filter[] }
@@ -23,8 +23,9 @@ export type Filter =
 type Condition = (values: PayloadValues) => boolean;
 
 /**
- * Whether a payload meets a filter. Values of different types are never equal and never in order; texts are ordered by their UTF-16
- * code units, which for times in ISO 8601 is the order of time; numbers by every digit that was written, if the payload is given with those. Where nothing stands at a path, only `exists: false` is met.
+ * Whether a payload meets a filter. Values of different types are never equal and never in order; texts are ordered by
+ * their UTF-16 code units, which for times in ISO 8601 is the order of time; numbers by every digit that was written,
+ * if the payload is given with those. Where nothing stands at a path, only `exists: false` is met.
  *
  * @param payload parsed, or what has been looked up in it for other filters
  * @throws TypeError if the filter is none

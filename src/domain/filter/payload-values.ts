@@ -45,7 +45,10 @@ export class PayloadValues {
     return payload instanceof PayloadValues ? payload : new PayloadValues(payload);
   }
 
-  /** What stands at a path; `undefined` for nothing. Own properties only, so that nothing of the language itself is ever reached. */
+  /**
+   * What stands at a path; `undefined` for nothing. Own properties only, so that nothing of the language itself is ever
+   * reached.
+   */
   at({ pointer, names }: Path): unknown {
     if (names.length < REMEMBERED_LEVELS) return this.read(names);
     const known = this.found.get(pointer);

@@ -12,8 +12,8 @@ const NO_CONDITION =
   'must be a condition, such as {"path": "/total", "at_least": 100}; see docs/endpoints.md';
 
 /**
- * Finds the first mistake of a filter: of its shape or its bounds. It looks at no more of what was sent than the bounds reach, so that it takes
- * the same time however large that is.
+ * Finds the first mistake of a filter: of its shape or its bounds. It looks at no more of what was sent than the bounds
+ * reach, so that it takes the same time however large that is.
  *
  * @returns `undefined` if the value is a {@link Filter} within its bounds
  */
@@ -62,7 +62,10 @@ class Walk {
   }
 }
 
-/** What tests a value, by its name, so that none is tried after another: what is wrong with what it is compared with, if anything is. */
+/**
+ * What tests a value, by its name, so that none is tried after another: what is wrong with what it is compared with, if
+ * anything is.
+ */
 const TESTS = {
   exists: (value: unknown) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
   equals: wrongScalar,

@@ -19,7 +19,9 @@ export const MAX_SHOWN = 200;
 /** Characters of what is told of an error as a whole: enough for as many places as there may be. */
 const MAX_DETAIL = 8_000;
 
-/** An error that the caller receives as a problem document (RFC 9457). Anything else that is thrown becomes a bare 500. */
+/**
+ * An error that the caller receives as a problem document (RFC 9457). Anything else that is thrown becomes a bare 500.
+ */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly errors: readonly InputError[];
@@ -27,8 +29,8 @@ export class Problem extends Error {
 
   /**
    * @param detail a sentence for the person who reads it: what happened, and what to change
-   * @param options `errors`: each wrong place, of which the first {@link MAX_ERRORS} are told, so that an answer does not grow with what was
-   *   sent; `headers`: sent along, such as `Retry-After`
+   * @param options `errors`: each wrong place, of which the first {@link MAX_ERRORS} are told, so that an answer does
+   * not grow with what was sent; `headers`: sent along, such as `Retry-After`
    */
   constructor(
     code: ProblemCode,

@@ -1,6 +1,7 @@
 /**
- * Every error that the HTTP interface answers with: stable code, HTTP status, title, and what the caller should do, in Markdown with links
- * from `docs/`. The one table of codes; `npm run docs` writes it into `docs/errors.md`, and `/errors/{code}` shows it.
+ * Every error that the HTTP interface answers with: stable code, HTTP status, title, and what the caller should do, in
+ * Markdown with links from `docs/`. The one table of codes; `npm run docs` writes it into `docs/errors.md`, and
+ * `/errors/{code}` shows it.
  */
 export const PROBLEMS = {
   invalid_json: [

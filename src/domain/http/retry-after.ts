@@ -4,7 +4,8 @@ import { parseHttpDate } from './http-date.js';
 export const MAX_RETRY_AFTER_MS = 72 * 3_600_000;
 
 /**
- * Reads a `Retry-After` header: a number of seconds or an HTTP date in any of its three forms (RFC 9110, section 10.2.3).
+ * Reads a `Retry-After` header: a number of seconds or an HTTP date in any of its three forms (RFC 9110, section
+ * 10.2.3).
  *
  * @param value the header's value
  * @param now milliseconds since the epoch when the answer arrived

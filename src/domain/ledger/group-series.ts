@@ -1,8 +1,8 @@
 import { newId } from '../basics/ids.js';
 
 /**
- * The groups in which deliveries that wait now can be started: numbers of a series. It is stored beside an idempotency key, so that whoever
- * repeats the request knows where its deliveries may be.
+ * The groups in which deliveries that wait now can be started: numbers of a series. It is stored beside an idempotency
+ * key, so that whoever repeats the request knows where its deliveries may be.
  */
 export interface GroupRange {
   series: string;
@@ -11,7 +11,10 @@ export interface GroupRange {
   last: number;
 }
 
-/** So many groups may be started between the moment when an event is given its range and the one when it joins those that wait. */
+/**
+ * So many groups may be started between the moment when an event is given its range and the one when it joins those
+ * that wait.
+ */
 const MARGIN = 16;
 
 /** More groups than any range has: what a record in the database says is not asked of Temporal without a limit. */
@@ -38,8 +41,8 @@ export class GroupSeries {
   /**
    * The groups in which a delivery can be started that comes now.
    *
-   * @param waiting deliveries that wait already. Groups are smaller where event kinds or long payloads meet, so that those ahead fill twice
-   *   as many as they would at least
+   * @param waiting deliveries that wait already. Groups are smaller where event kinds or long payloads meet, so that
+   * those ahead fill twice as many as they would at least
    */
   ahead(waiting: number): GroupRange {
     const last = this.next + MARGIN + 2 * Math.ceil(waiting / this.largest);

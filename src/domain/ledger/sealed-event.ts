@@ -3,7 +3,10 @@ import { KEY_TOKEN_PREFIX } from '../event/key-token.js';
 import { commitTo, keyIdOf } from '../privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../privacy/payload-sealer.js';
 
-/** Characters of a key's id in a mark: with 60 of them and 60 business keys a group's search attribute is still within its limit. */
+/**
+ * Characters of a key's id in a mark: with 60 of them and 60 business keys a group's search attribute is still within
+ * its limit.
+ */
 const MARK_LENGTH = 7;
 
 /** Where an event's payload belongs. */
@@ -15,8 +18,8 @@ export function contextOf({
 }
 
 /**
- * What stands for a subject's key in search attributes, beside the tokens of business keys, so that the open deliveries of a subject are
- * found. Key ids are random: once the key is gone, the mark says nothing about anybody.
+ * What stands for a subject's key in search attributes, beside the tokens of business keys, so that the open deliveries
+ * of a subject are found. Key ids are random: once the key is gone, the mark says nothing about anybody.
  */
 export function subjectMark(keyId: string): string {
   return KEY_TOKEN_PREFIX + keyId.slice(0, MARK_LENGTH);

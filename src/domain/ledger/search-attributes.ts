@@ -3,11 +3,15 @@ import { idTime } from '../basics/id-time.js';
 import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../delivery/delivery.js';
 
 /**
- * Search attributes of every execution: what the ledger can be searched by. Keyword lists where a group will have several values;
- * SQL visibility stores allow three of those. They hold no personal data, because they are not encrypted.
+ * Search attributes of every execution: what the ledger can be searched by. Keyword lists where a group will have
+ * several values; SQL visibility stores allow three of those. They hold no personal data, because they are not
+ * encrypted.
  */
 const { KEYWORD_LIST, KEYWORD, BOOL, DATETIME } = SearchAttributeType;
-/** Accounts, and the tokens of their events' business keys: a token belongs to one account, so both are narrowed down together. */
+/**
+ * Accounts, and the tokens of their events' business keys: a token belongs to one account, so both are narrowed down
+ * together.
+ */
 export const ACCOUNT_ATTRIBUTE = defineSearchAttributeKey('HooklineAccount', KEYWORD_LIST);
 export const ENDPOINT_ATTRIBUTE = defineSearchAttributeKey('HooklineEndpoint', KEYWORD_LIST);
 export const EVENT_ATTRIBUTE = defineSearchAttributeKey('HooklineEvent', KEYWORD_LIST);
@@ -16,7 +20,10 @@ export const STATUS_ATTRIBUTE = defineSearchAttributeKey('HooklineStatus', KEYWO
 /** True on the one execution of an event that stands for it in a list of events. */
 export const EVENT_HEAD_ATTRIBUTE = defineSearchAttributeKey('HooklineEventHead', BOOL);
 
-/** When the event was accepted; of a group, the first of its events. {@link createdAt} tells it of each event from its id. */
+/**
+ * When the event was accepted; of a group, the first of its events. {@link createdAt} tells it of each event from its
+ * id.
+ */
 export const ACCEPTED_ATTRIBUTE = defineSearchAttributeKey('HooklineAcceptedAt', DATETIME);
 
 export const SEARCH_ATTRIBUTES = [
@@ -29,10 +36,16 @@ export const SEARCH_ATTRIBUTES = [
   ACCEPTED_ATTRIBUTE,
 ] as const;
 
-/** The most bytes of JSON that Temporal accepts as the value of a search attribute (`frontend.searchAttributesSizeOfValueLimit`). */
+/**
+ * The most bytes of JSON that Temporal accepts as the value of a search attribute
+ * (`frontend.searchAttributesSizeOfValueLimit`).
+ */
 export const MAX_ATTRIBUTE_BYTES = 2 * 1024;
 
-/** Bytes that a value takes in a keyword list: itself, quotes and a comma. The list's brackets take one more than its commas leave. */
+/**
+ * Bytes that a value takes in a keyword list: itself, quotes and a comma. The list's brackets take one more than its
+ * commas leave.
+ */
 export function bytesInList(value: string): number {
   return value.length + 3;
 }
@@ -41,8 +54,8 @@ export function bytesInList(value: string): number {
 export const GROUP_STATUS = 'group';
 
 /**
- * The value of {@link STATUS_ATTRIBUTE} on a group: which statuses its deliveries have, such as `group:delivered+parked`; none are named
- * of a group that the execution's own status tells all about.
+ * The value of {@link STATUS_ATTRIBUTE} on a group: which statuses its deliveries have, such as
+ * `group:delivered+parked`; none are named of a group that the execution's own status tells all about.
  */
 export function groupStatus(statuses: readonly DeliveryStatus[]): string {
   const named = DELIVERY_STATUSES.filter((status) => statuses.includes(status));
@@ -50,7 +63,8 @@ export function groupStatus(statuses: readonly DeliveryStatus[]): string {
 }
 
 /**
- * The value of {@link STATUS_ATTRIBUTE} on an execution of deliveries: the status of an only one, or {@link groupStatus}.
+ * The value of {@link STATUS_ATTRIBUTE} on an execution of deliveries: the status of an only one, or
+ * {@link groupStatus}.
  *
  * @param statuses of all its deliveries
  * @param named those that the execution's own status does not tell
@@ -63,7 +77,10 @@ export function executionStatus(
   return statuses.length === 1 && first ? first : groupStatus(named);
 }
 
-/** Every value that {@link groupStatus} has for groups without a delivery of these statuses: usually fewer than for those with one. */
+/**
+ * Every value that {@link groupStatus} has for groups without a delivery of these statuses: usually fewer than for
+ * those with one.
+ */
 export function groupStatusesWithout(statuses: readonly DeliveryStatus[]): string[] {
   const others = DELIVERY_STATUSES.filter((other) => !statuses.includes(other));
   return Array.from({ length: 2 ** others.length }, (_, bits) =>

@@ -3,8 +3,8 @@ import type { EndpointKey } from '../endpoint/endpoint-key.js';
 import { cutToBytes } from '../text/unicode.js';
 
 /**
- * Summaries: a line about an execution, a timer or an activity, which Temporal UI shows beside it. They hold kinds, hosts, ids and numbers,
- * never a payload or the rest of a URL, which may have a secret in it.
+ * Summaries: a line about an execution, a timer or an activity, which Temporal UI shows beside it. They hold kinds,
+ * hosts, ids and numbers, never a payload or the rest of a URL, which may have a secret in it.
  */
 
 /** Temporal refuses a summary of more bytes than this (`limit.userMetadataSummarySize` of the server). */

@@ -1,10 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { roomFor } from '../basics/bounded-memory.js';
 
-/** Who has something listed or counted: a `person` by a request to the API, or a `machine`, which is everything else. */
+/**
+ * Who has something listed or counted: a `person` by a request to the API, or a `machine`, which is everything else.
+ */
 export interface Asker {
   kind: 'person' | 'machine';
-  /** The platform that the account belongs to; the account itself if it belongs to none; of a machine what it works for. */
+  /**
+   * The platform that the account belongs to; the account itself if it belongs to none; of a machine what it works for.
+   */
   platform: string;
   account: string;
 }
@@ -22,9 +26,9 @@ const MACHINES_TURN = 5;
 const MAX_REMEMBERED = 20_000;
 
 /**
- * Decides which of the calls that wait is next. People come before machines, which have every fifth turn. Of each kind it is the platform
- * whose turn is longest ago, of a platform's accounts alike, and of an account the call whose work began first: what was begun is finished
- * before the next is begun.
+ * Decides which of the calls that wait is next. People come before machines, which have every fifth turn. Of each kind
+ * it is the platform whose turn is longest ago, of a platform's accounts alike, and of an account the call whose work
+ * began first: what was begun is finished before the next is begun.
  */
 export class VisibilityTurns<C extends WaitingCall> {
   private readonly waiting = { person: new Map<C, Keys>(), machine: new Map<C, Keys>() };

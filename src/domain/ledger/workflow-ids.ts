@@ -2,14 +2,14 @@ import type { AlertChannel } from '../alert/alert.js';
 import { type DeliveryKey, deliveryId, parseDeliveryId } from '../basics/delivery-id.js';
 
 /**
- * An id in which what tells the execution from others of its type comes first, because lists show the beginning. The account is there
- * because what an account asks for is found under its own id only.
+ * An id in which what tells the execution from others of its type comes first, because lists show the beginning. The
+ * account is there because what an account asks for is found under its own id only.
  */
 const owned = (type: string) => (accountId: string, id: string) => `${type}:${id}:${accountId}`;
 
 /**
- * The id of a delivery's workflow: the delivery's id, and the account. Temporal refuses a second start under it, which is what makes
- * accepting an event idempotent.
+ * The id of a delivery's workflow: the delivery's id, and the account. Temporal refuses a second start under it, which
+ * is what makes accepting an event idempotent.
  */
 export function deliveryWorkflowId(accountId: string, key: DeliveryKey): string {
   return `${deliveryId(key)}:${accountId}`;
@@ -65,7 +65,10 @@ export function isGroup(workflowId: string): boolean {
 /** Of a delivery, a group, large or not, or a fan-out. */
 const OF_DELIVERIES = /^(dlv_|group:|fanout:)[\w:+-]+$/;
 
-/** Whether a text has the form of the id of a workflow that makes deliveries: one, several together, or those of an event with many endpoints. */
+/**
+ * Whether a text has the form of the id of a workflow that makes deliveries: one, several together, or those of an
+ * event with many endpoints.
+ */
 export function isOfDeliveries(text: string): boolean {
   return OF_DELIVERIES.test(text);
 }
@@ -73,7 +76,10 @@ export function isOfDeliveries(text: string): boolean {
 /** The id of the workflow that finds out whether an endpoint wants events. */
 export const verificationWorkflowId = owned('verify');
 
-/** The id of the workflow that alerts people over a channel. There is one in each installation, which its task queue names. */
+/**
+ * The id of the workflow that alerts people over a channel. There is one in each installation, which its task queue
+ * names.
+ */
 export function alertsWorkflowId(taskQueue: string, channel: AlertChannel): string {
   return `alerts:${channel}:${taskQueue}`;
 }
@@ -97,7 +103,10 @@ export function accountDeletionWorkflowId(accountId: string): string {
 /** The id of the workflow that ends the overlap of an endpoint's signing secrets. */
 export const rotationWorkflowId = owned('rotation');
 
-/** The id of the Schedule that archives what workers of a task queue have closed, and the beginning of its runs' workflow ids. */
+/**
+ * The id of the Schedule that archives what workers of a task queue have closed, and the beginning of its runs'
+ * workflow ids.
+ */
 export function archiveScheduleId(taskQueue: string): string {
   return `archive:${taskQueue}`;
 }

@@ -2,7 +2,9 @@ import ipaddr from 'ipaddr.js';
 import type { Attempt, AttemptErrorCode } from '../attempt/attempt.js';
 import { inAny, type Network } from '../endpoint/networks.js';
 
-/** What is asked of single attempts of a delivery, in whichever of its runs. One attempt must match all that is given. */
+/**
+ * What is asked of single attempts of a delivery, in whichever of its runs. One attempt must match all that is given.
+ */
 export interface AttemptFilter {
   /** It connected to an address in one of these. */
   within?: readonly Network[] | undefined;
@@ -16,7 +18,9 @@ export interface AttemptFilter {
 
 type Facts = Pick<Attempt, 'address' | 'duration_ms' | 'error_code' | 'status_code'>;
 
-/** Whether an attempt is one that is asked for. One that connected to nothing is neither within networks nor outside. */
+/**
+ * Whether an attempt is one that is asked for. One that connected to nothing is neither within networks nor outside.
+ */
 export function isAsked(attempt: Facts, filter: AttemptFilter): boolean {
   const { within, outside, longer_than_ms, error_code, status_code } = filter;
   return (

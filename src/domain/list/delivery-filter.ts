@@ -38,8 +38,8 @@ export interface RecordFilter extends ResultFilter {
 export type DeliveryFilter = RowFilter & RecordFilter;
 
 /**
- * What each of some filters means somewhere: for the query of a store, or for one of its rows. Of a filter that is added here every table of
- * meanings needs an entry, or the program is not compiled: so no list ignores it.
+ * What each of some filters means somewhere: for the query of a store, or for one of its rows. Of a filter that is
+ * added here every table of meanings needs an entry, or the program is not compiled: so no list ignores it.
  */
 export type Meanings<Filters, Meaning, Context = void> = {
   readonly [Name in keyof Filters]-?: (value: NonNullable<Filters[Name]>, context: Context) => Meaning;

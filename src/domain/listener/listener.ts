@@ -1,13 +1,16 @@
 import type { AttemptErrorCode } from '../attempt/attempt.js';
 
 /**
- * A listener is an endpoint without an address: its deliveries go to a program that holds a stream open, such as `hookline listen`. It is
- * temporary, and deleted when no program has been connected for a while.
+ * A listener is an endpoint without an address: its deliveries go to a program that holds a stream open, such as
+ * `hookline listen`. It is temporary, and deleted when no program has been connected for a while.
  */
 
 /** Without a connection for this long, a listener is deleted, milliseconds. */
 export const LISTENER_LIMIT_MS = 10 * 60_000;
-/** How long a process holds a listener without renewing that it does, milliseconds: for several renewals ({@link Timings}). */
+/**
+ * How long a process holds a listener without renewing that it does, milliseconds: for several renewals
+ * ({@link Timings}).
+ */
 export const LEASE_MS = 30_000;
 /** How long a ticket may be used, milliseconds. */
 export const TICKET_MS = 60_000;
@@ -35,7 +38,9 @@ export const LISTENER_SCHEDULE = ['1s', '2s', '5s', '10s', '30s', '1m', '5m'] as
 export const MAX_ANSWER_BODY = 16 * 1024;
 export const MAX_ANSWER_HEADERS = 50;
 
-/** What stands for a URL. The host is one that never exists (RFC 2606), so that nothing can be sent there by mistake. */
+/**
+ * What stands for a URL. The host is one that never exists (RFC 2606), so that nothing can be sent there by mistake.
+ */
 export function listenerUrl(endpointId: string): string {
   return `https://listener.invalid/${endpointId}`;
 }

@@ -2,8 +2,9 @@ import type { SecretBox } from '../access/secret-box.js';
 import type { ListenerRequest, ListenerResult } from './listener.js';
 
 /**
- * How a worker hands a request to the process that holds a listener's stream: a POST, encrypted with the key that all processes of an
- * installation share. So it is authenticated and nobody on the way reads it, whatever lies between the processes.
+ * How a worker hands a request to the process that holds a listener's stream: a POST, encrypted with the key that all
+ * processes of an installation share. So it is authenticated and nobody on the way reads it, whatever lies between the
+ * processes.
  */
 
 /** Where a process takes such requests; the endpoint's id follows. */

@@ -6,8 +6,8 @@ const BURST_BYTES = 4 * BYTES_PER_SECOND;
 export const MESSAGE_COST = 1_024;
 
 /**
- * What the streams of one account may still send. Who spends more than there is waits until it has been made up for, so nothing is lost:
- * TCP makes the program wait.
+ * What the streams of one account may still send. Who spends more than there is waits until it has been made up for, so
+ * nothing is lost: TCP makes the program wait.
  */
 export class StreamBudget {
   private readonly perSecond: number;

@@ -5,7 +5,10 @@ import { decodeBase64 } from './strict-text.js';
 /** Hashes of a proof in a request (C2SP tlog-witness). */
 const MAX_PROOF = 63;
 
-/** What a log asks a witness for: a cosignature of a checkpoint, with a proof that it continues the one that the witness saw last. */
+/**
+ * What a log asks a witness for: a cosignature of a checkpoint, with a proof that it continues the one that the witness
+ * saw last.
+ */
 export interface AddCheckpoint {
   /** Size of the checkpoint that the witness saw last; 0: none. */
   from: number;

@@ -116,7 +116,10 @@ export interface VerifiedCertificate {
   index: number;
   /** Of the log in the certificate. */
   checkpoint: Checkpoint;
-  /** The signed note that it was read from, and what a time-stamping service answered about that, base64: nothing of it is verified. */
+  /**
+   * The signed note that it was read from, and what a time-stamping service answered about that, base64: nothing of it
+   * is verified.
+   */
   note: string;
   timestamp: string | undefined;
   key: NoteVerifier;

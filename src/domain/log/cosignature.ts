@@ -44,7 +44,11 @@ export function readWitnessKey(text: string): NoteVerifier {
   return readVerifierKey(text, TIMED);
 }
 
-/** The lines of a text in which a witness cosigns a checkpoint: valid ones alone. @param lines a checkpoint, or what a witness answered */
+/**
+ * The lines of a text in which a witness cosigns a checkpoint: valid ones alone.
+ *
+ * @param lines a checkpoint, or what a witness answered
+ */
 export function cosignaturesBy(
   witness: NoteVerifier,
   note: string,

@@ -8,7 +8,8 @@
  * - `checkpoints_differ`: two signed checkpoints of one size have different roots
  * - `leaves_missing`: fewer leaves are stored than were signed, or there is a gap
  * - `tree_altered`: the stored tree is not the one that was signed, or does not continue it
- * - `change_altered`: a change is not what was written, or says that the log has it, which has not. It stays out of the log, which goes on
+ * - `change_altered`: a change is not what was written, or says that the log has it, which has not. It stays out of the
+ * log, which goes on
  */
 export const LOG_ALTERED_REASONS = [
   'checkpoint_missing',
@@ -34,7 +35,10 @@ export class LogAlteredError extends Error {
   }
 }
 
-/** By its name, as Temporal knows errors too: the class can be loaded twice where modules are compiled as they are imported. */
+/**
+ * By its name, as Temporal knows errors too: the class can be loaded twice where modules are compiled as they are
+ * imported.
+ */
 export function isLogAltered(error: unknown): error is LogAlteredError {
   return error instanceof Error && error.name === 'LogAlteredError';
 }

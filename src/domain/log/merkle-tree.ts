@@ -3,7 +3,9 @@ import { hash } from 'node:crypto';
 /** SHA-256, bytes. */
 export const HASH_BYTES = 32;
 
-/** A complete subtree: the one that begins at leaf `index * 2 ** level` and has `2 ** level` leaves. Level 0 is a leaf. */
+/**
+ * A complete subtree: the one that begins at leaf `index * 2 ** level` and has `2 ** level` leaves. Level 0 is a leaf.
+ */
 export interface TreeNode {
   level: number;
   index: number;
@@ -53,7 +55,11 @@ export function inclusionProof(index: number, size: number, read: NodeReader): P
   return hashRanges(pathOf(index, { from: 0, to: size }), read);
 }
 
-/** Proof that the tree of `from` leaves is the beginning of the tree of `to` leaves (RFC 6962, section 2.1.2). @throws RangeError */
+/**
+ * Proof that the tree of `from` leaves is the beginning of the tree of `to` leaves (RFC 6962, section 2.1.2).
+ *
+ * @throws RangeError
+ */
 export function consistencyProof(from: number, to: number, read: NodeReader): Promise<Buffer[]> {
   if (!isCount(from) || !isCount(to) || from < 1 || from > to)
     throw new RangeError(`a tree of ${from} leaves is not the beginning of one of ${to}`);
@@ -95,7 +101,10 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The two halves of a range of more than one leaf: the first has the largest power of two of leaves that is smaller than all. */
+/**
+ * The two halves of a range of more than one leaf: the first has the largest power of two of leaves that is smaller
+ * than all.
+ */
 function halvesOf({ from, to }: Range): [left: Range, right: Range] {
   let half = 1;
   while (half * 2 < to - from) half *= 2;
@@ -152,7 +161,9 @@ async function hashRanges(ranges: readonly Range[], read: NodeReader): Promise<B
   });
 }
 
-/** The complete subtrees of a range, from left to right. The range begins where a subtree as large as it could begin. */
+/**
+ * The complete subtrees of a range, from left to right. The range begins where a subtree as large as it could begin.
+ */
 export function completeSubtrees({ from, to }: Range): TreeNode[] {
   const nodes: TreeNode[] = [];
   for (let start = from; start < to; ) {

@@ -35,7 +35,8 @@ export interface SignedBefore {
 /**
  * What was signed before, by everything that remembers it. Each note is opened.
  *
- * A copy may be ahead of MongoDB, after a crash between the two; whether the tree leads to it is for the caller to prove. MongoDB is never behind Temporal.
+ * A copy may be ahead of MongoDB, after a crash between the two; whether the tree leads to it is for the caller to
+ * prove. MongoDB is never behind Temporal.
  *
  * @param keys that are known to have signed this log
  * @param abandoned origins of logs that the operator has given up: their checkpoints count for nothing
@@ -77,7 +78,11 @@ export function signedBefore(
   return { head, last, all };
 }
 
-/** Opens the checkpoint that MongoDB has. @throws LogAlteredError if it is not signed, or its document says something else than its note */
+/**
+ * Opens the checkpoint that MongoDB has.
+ *
+ * @throws LogAlteredError if it is not signed, or its document says something else than its note
+ */
 export function openStored(stored: StoredCheckpoint, keys: readonly NoteVerifier[]): OpenedCheckpoint {
   const opened = open('in MongoDB', stored.note, keys);
   if (opened.size !== stored.size || !opened.root.equals(stored.root))

@@ -9,7 +9,10 @@ import {
 } from 'node:crypto';
 import { decodeBase64 } from './strict-text.js';
 
-/** Algorithms by their numbers in a C2SP signed note: a signature of the text, and one with a time before it (tlog-cosignature). */
+/**
+ * Algorithms by their numbers in a C2SP signed note: a signature of the text, and one with a time before it
+ * (tlog-cosignature).
+ */
 export const ED25519 = 1;
 export const COSIGNATURE = 4;
 type Algorithm = typeof ED25519 | typeof COSIGNATURE;

@@ -7,8 +7,9 @@ const TILE_HEIGHT = 8;
 export const TILE_WIDTH = 2 ** TILE_HEIGHT;
 
 /**
- * Which tile. A tile of level L holds hashes of complete subtrees of `256 ** L` leaves: those numbered from `index * 256` on, at most 256. All
- * other hashes of the tree follow from them, so that a million leaves make 3,924 tiles, and a proof reads three or four.
+ * Which tile. A tile of level L holds hashes of complete subtrees of `256 ** L` leaves: those numbered from
+ * `index * 256` on, at most 256. All other hashes of the tree follow from them, so that a million leaves make 3,924
+ * tiles, and a proof reads three or four.
  */
 export interface TileKey {
   level: number;
@@ -20,7 +21,10 @@ export interface Tile extends TileKey {
   hashes: Buffer[];
 }
 
-/** Reads tiles, in the order in which they are asked for. A tile may hold more hashes than the tree had when it was asked for. */
+/**
+ * Reads tiles, in the order in which they are asked for. A tile may hold more hashes than the tree had when it was
+ * asked for.
+ */
 export type TileReader = (keys: readonly TileKey[]) => Promise<Tile[]>;
 
 /** Reads hashes of the tree from its tiles, each tile once. */
@@ -47,7 +51,10 @@ export function edgeOf(size: number): TileKey[] {
   return keys;
 }
 
-/** The tiles of {@link edgeOf}, among those that are known: the last of each key, cut to the width that it has in a tree of this size. */
+/**
+ * The tiles of {@link edgeOf}, among those that are known: the last of each key, cut to the width that it has in a tree
+ * of this size.
+ */
 export function edgeAmong(size: number, known: readonly Tile[]): Tile[] {
   return edgeOf(size).map((key) => {
     const tile = known.findLast(({ level, index }) => level === key.level && index === key.index);

@@ -43,7 +43,11 @@ export interface VerifiedTimestamp {
   by: string;
 }
 
-/** Asks for a time stamp of a checkpoint as the log signed it (RFC 3161, section 2.4.1). @returns the body of the request, and what the answer must repeat */
+/**
+ * Asks for a time stamp of a checkpoint as the log signed it (RFC 3161, section 2.4.1).
+ *
+ * @returns the body of the request, and what the answer must repeat
+ */
 export function timestampQuery(note: string): { body: Buffer; nonce: Buffer } {
   const nonce = randomBytes(NONCE_BYTES);
   // An INTEGER in its shortest form, and positive.
@@ -61,7 +65,8 @@ export function timestampQuery(note: string): { body: Buffer; nonce: Buffer } {
 }
 
 /**
- * Checks what a service answered to {@link timestampQuery}. Whether the service is to be trusted is for others to say: {@link verifyTimestamp}.
+ * Checks what a service answered to {@link timestampQuery}. Whether the service is to be trusted is for others to say:
+ * {@link verifyTimestamp}.
  *
  * @returns the time in it @throws TimestampError
  */
@@ -74,7 +79,8 @@ export async function checkAnswer(answer: Buffer, note: string, nonce: Buffer): 
 }
 
 /**
- * Checks a time stamp of a checkpoint: its signature, that its certificate is one for time stamps, and that one of the authorities vouches for that.
+ * Checks a time stamp of a checkpoint: its signature, that its certificate is one for time stamps, and that one of the
+ * authorities vouches for that.
  *
  * @param answer of the service, DER @param authorities certificates, PEM
  * @throws TimestampError
@@ -154,7 +160,9 @@ async function requireSigned(
   throw new TimestampError('the signature of the time stamp does not hold');
 }
 
-/** Whether a token names, under its signature, the certificate that it is signed with (RFC 5816; RFC 2634 before it). */
+/**
+ * Whether a token names, under its signature, the certificate that it is signed with (RFC 5816; RFC 2634 before it).
+ */
 function namesCertificate(signed: SignedData, certificate: Buffer): boolean {
   const attributes = signed.signerInfos[0]?.signedAttrs?.attributes ?? [];
   for (const { type, values } of attributes) {

@@ -25,7 +25,10 @@ export function isLogoOrigin(text: string): boolean {
   return LOGO_ORIGIN.test(text);
 }
 
-/** The origin of a logo, as the policy of the page names it; `undefined` if that is no address of one: `https`, and nothing secret in it. */
+/**
+ * The origin of a logo, as the policy of the page names it; `undefined` if that is no address of one: `https`, and
+ * nothing secret in it.
+ */
 export function logoOrigin(url: string): string | undefined {
   if (url.length > MAX_LOGO_URL || !URL.canParse(url)) return undefined;
   const { origin, username, password } = new URL(url);

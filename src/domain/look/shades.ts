@@ -4,12 +4,18 @@ type Rgb = readonly [number, number, number];
 const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
 
-/** What texts of the colour stand on: the darkest of the light theme, and the lightest of the dark one (`styles/tokens.css`). */
+/**
+ * What texts of the colour stand on: the darkest of the light theme, and the lightest of the dark one
+ * (`styles/tokens.css`).
+ */
 const LIGHT_GROUND: Rgb = [0xf1, 0xf3, 0xf6];
 const DARK_GROUND: Rgb = [0x1d, 0x21, 0x2a];
 const DARK_SURFACE: Rgb = [0x15, 0x18, 0x1e];
 
-/** WCAG 2.2, 1.4.3: texts have a contrast of 4.5 to 1 at least. Some more is kept, because the soft shade is a little nearer. */
+/**
+ * WCAG 2.2, 1.4.3: texts have a contrast of 4.5 to 1 at least. Some more is kept, because the soft shade is a little
+ * nearer.
+ */
 const ENOUGH = 5.6;
 
 /** Steps in which a colour is made darker or lighter. */

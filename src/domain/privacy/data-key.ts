@@ -15,7 +15,10 @@ const KEY_BYTES = 32;
 const ID_BYTES = 15;
 export const KEY_ID = /^[\w-]{20}$/;
 
-/** How a sealed text begins: encrypted, or plain because the installation does not encrypt payloads. The key's id and a dot follow. */
+/**
+ * How a sealed text begins: encrypted, or plain because the installation does not encrypt payloads. The key's id and a
+ * dot follow.
+ */
 const ENCRYPTED = 'e1.';
 const PLAIN = 'p1.';
 const PREFIX_LENGTH = 3;
@@ -48,7 +51,10 @@ export function sealText({ id, key }: DataKey, context: string, text: string): s
   return `${ENCRYPTED}${id}.${sealed.toString('base64url')}`;
 }
 
-/** A text that is kept as it is, with the id of the key that its salt comes from. An empty one only names a key, for `sealBeside`. */
+/**
+ * A text that is kept as it is, with the id of the key that its salt comes from. An empty one only names a key, for
+ * `sealBeside`.
+ */
 export function keepPlain({ id }: Pick<DataKey, 'id'>, text: string): string {
   return `${PLAIN}${id}.${text}`;
 }
@@ -76,8 +82,8 @@ export function openText({ id, key }: DataKey, context: string, sealed: string):
 }
 
 /**
- * The salt of what is published about an event instead of its payload: HKDF (RFC 5869, SHA-256) of the data key. Without the key it cannot
- * be found out, and so nobody can test a guess of the payload.
+ * The salt of what is published about an event instead of its payload: HKDF (RFC 5869, SHA-256) of the data key.
+ * Without the key it cannot be found out, and so nobody can test a guess of the payload.
  *
  * @param purpose keeps salts for different uses apart
  */

@@ -9,8 +9,8 @@ export const OPEN_RULES = ['cancel', 'finish'] as const;
 export type OpenRule = (typeof OPEN_RULES)[number];
 
 /**
- * A subject that is to be erased: input of its workflow. It names the subject by the id of its key, which says nothing about anybody once
- * the key is gone.
+ * A subject that is to be erased: input of its workflow. It names the subject by the id of its key, which says nothing
+ * about anybody once the key is gone.
  */
 export interface ErasurePlan {
   account_id: string;
@@ -24,7 +24,10 @@ export interface ErasurePlan {
   origin: Origin;
 }
 
-/** Where an erasure stands: `waiting` for open deliveries to end, `erased`: the key is gone, `complete`: nothing of the subject is open. */
+/**
+ * Where an erasure stands: `waiting` for open deliveries to end, `erased`: the key is gone, `complete`: nothing of the
+ * subject is open.
+ */
 export const ERASURE_STATUSES = ['waiting', 'erased', 'complete'] as const;
 
 export type ErasureStatus = (typeof ERASURE_STATUSES)[number];

@@ -14,7 +14,11 @@ export interface SealContext extends PayloadContext {
 
 /** The stored data keys. A process may remember one for as long as {@link Timings} say. */
 export interface DataKeys {
-  /** The key that new payloads are sealed with; made at the first call. @param subject token; absent: the account's own */
+  /**
+   * The key that new payloads are sealed with; made at the first call.
+   *
+   * @param subject token; absent: the account's own
+   */
   obtain(accountId: string, subject?: string): Promise<DataKey>;
   /** A key of an account; `undefined` if it was erased. */
   find(accountId: string, keyId: string): Promise<DataKey | undefined>;
@@ -42,7 +46,10 @@ export function createPayloadSealer(keys: DataKeys, encrypts: boolean) {
     encrypts ? sealText(key, contextOf(context), text) : keepPlain(key, text);
   return {
     encrypts,
-    /** @returns a text that names its key, and opens with the same account and event alone. Not encrypted without HOOKLINE_PAYLOAD_KEYS */
+    /**
+     * @returns a text that names its key, and opens with the same account and event alone. Not encrypted without
+     * HOOKLINE_PAYLOAD_KEYS
+     */
     async seal(context: SealContext, text: string): Promise<string> {
       return sealWith(await newKeyOf(context), context, text);
     },
@@ -51,7 +58,11 @@ export function createPayloadSealer(keys: DataKeys, encrypts: boolean) {
       const key = await keyOf(context, sealed);
       return key && sealWith(key, context, text);
     },
-    /** @returns `undefined` if the key was erased @throws SealedTextError if the text was altered, or is of another event */
+    /**
+     * @returns `undefined` if the key was erased
+     *
+     * @throws SealedTextError if the text was altered, or is of another event
+     */
     async open(context: PayloadContext, sealed: string): Promise<string | undefined> {
       const key = await keyOf(context, sealed);
       return key && openText(key, contextOf(context), sealed);

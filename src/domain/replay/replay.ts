@@ -8,8 +8,8 @@ export const REPLAY_ACTIONS = ['resend', 'retry', 'cancel', 'resume'] as const;
 export type ReplayAction = (typeof REPLAY_ACTIONS)[number];
 
 /**
- * Which deliveries are sent again. `failed`: those that ended exhausted, expired or cancelled; `missed`: those, and every event that the
- * endpoint never had; `all`: everything closed.
+ * Which deliveries are sent again. `failed`: those that ended exhausted, expired or cancelled; `missed`: those, and
+ * every event that the endpoint never had; `all`: everything closed.
  */
 export const REPLAY_MODES = ['failed', 'missed', 'all'] as const;
 export type ReplayMode = (typeof REPLAY_MODES)[number];
@@ -40,8 +40,8 @@ export interface ReplayFilter
 }
 
 /**
- * By which registration of the endpoint it is decided what it missed: as it is `now`, as it was when each event was accepted (`then`), or as
- * it was at a time. ISO 8601, UTC.
+ * By which registration of the endpoint it is decided what it missed: as it is `now`, as it was when each event was
+ * accepted (`then`), or as it was at a time. ISO 8601, UTC.
  */
 export type Registration = 'now' | 'then' | (string & {});
 
@@ -67,7 +67,10 @@ export interface ReplayPlan {
 export interface ReplayItem {
   event_id: string;
   endpoint_id: string;
-  /** The run that stands for it: of the delivery's own execution, or of a group. For a new delivery: a run that has the event. */
+  /**
+   * The run that stands for it: of the delivery's own execution, or of a group. For a new delivery: a run that has the
+   * event.
+   */
   run_id: string;
   /** The execution's id, unless it is the delivery's own. */
   workflow_id?: string;
@@ -125,7 +128,11 @@ export function selectedStatuses(
   return selected.filter((status) => statuses.includes(status));
 }
 
-/** Whether an open delivery accepts what a replay does: a paused one is resumed, and not retried. @param state as its memo says it */
+/**
+ * Whether an open delivery accepts what a replay does: a paused one is resumed, and not retried.
+ *
+ * @param state as its memo says it
+ */
 export function accepts(action: ReplayAction, state: MemberState | undefined): boolean {
   const isPaused = state?.paused === true;
   if (action === 'resume') return isPaused;

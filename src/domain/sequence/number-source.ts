@@ -29,8 +29,8 @@ export interface TakenNumber {
 }
 
 /**
- * Numbers the events that this process accepts: each account has a sequence of its own. A block of numbers is reserved with one write; so the numbers
- * of several processes interleave, and their order is not that of acceptance.
+ * Numbers the events that this process accepts: each account has a sequence of its own. A block of numbers is reserved
+ * with one write; so the numbers of several processes interleave, and their order is not that of acceptance.
  */
 export class NumberSource {
   private readonly blocks: Blocks;
@@ -78,7 +78,10 @@ export class NumberSource {
     for (const entry of this.retired) if (entry.block.inHand.size === 0) await this.giveBack(entry);
   }
 
-  /** Gives everything back: what is left of the blocks is void. What cannot be given back is found when the process is known to be dead. */
+  /**
+   * Gives everything back: what is left of the blocks is void. What cannot be given back is found when the process is
+   * known to be dead.
+   */
   async stop(): Promise<void> {
     for (const [accountId, block] of this.held) this.retire(accountId, block);
     for (const entry of this.retired) await this.giveBack(entry);

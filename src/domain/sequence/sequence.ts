@@ -2,19 +2,25 @@ import type { NumberRange } from './ranges.js';
 
 /** How numbers are given out. */
 export const SEQUENCE = {
-  /** A block's size when a process takes its first for an account: most accounts are quiet, and what is left of a block becomes void. */
+  /**
+   * A block's size when a process takes its first for an account: most accounts are quiet, and what is left of a block
+   * becomes void.
+   */
   firstBlock: 4,
   /** Each further block is twice as large as the one before, up to this. */
   largestBlock: 512,
   /** What is left of a block that a process has not used for so long is declared void, milliseconds. */
   idleBlockMs: 3_600_000,
-  /** A process may use its blocks for so long after it last said that it is there, milliseconds; also after it was stopped (SIGSTOP) and goes on. */
+  /**
+   * A process may use its blocks for so long after it last said that it is there, milliseconds; also after it was
+   * stopped (SIGSTOP) and goes on.
+   */
   holderLeaseMs: 600_000,
   /** How often it says so, milliseconds. */
   renewEveryMs: 60_000,
   /**
-   * How long after the end of a process nobody can use its numbers any more, milliseconds: idempotency records, which have numbers, are kept for 24 hours, and an
-   * hour more is for a start that was under way.
+   * How long after the end of a process nobody can use its numbers any more, milliseconds: idempotency records, which
+   * have numbers, are kept for 24 hours, and an hour more is for a start that was under way.
    */
   settleAfterMs: 25 * 3_600_000,
 } as const;
@@ -39,8 +45,8 @@ export interface Blocks {
    * Gives a block back.
    *
    * @param left numbers that no event has: they are declared void
-   * @param unsure has all numbers of which it is not known whether events have them: it stays with the holder until that is settled. One range, so that
-   *   what is kept does not grow with what goes wrong
+   * @param unsure has all numbers of which it is not known whether events have them: it stays with the holder until
+   * that is settled. One range, so that what is kept does not grow with what goes wrong
    */
   release(
     accountId: string,

@@ -12,11 +12,15 @@ export interface OpenDelivery {
   dueAt?: number;
 }
 
-/** Beyond an attempt's own limit: waiting for a slot, reading the endpoint, signing, and the way of the result to visibility. */
+/**
+ * Beyond an attempt's own limit: waiting for a slot, reading the endpoint, signing, and the way of the result to
+ * visibility.
+ */
 const ATTEMPT_OVERHEAD_MS = 10_000;
 
 /**
- * A delivery that has been due for longer than this is overdue: its attempt has not begun, or its result would be known.
+ * A delivery that has been due for longer than this is overdue: its attempt has not begun, or its result would be
+ * known.
  *
  * @param attemptTimeoutMs time for an endpoint to answer
  */

@@ -3,7 +3,10 @@ import { UNITS } from '../basics/duration.js';
 /** What a minute is kept for: an hour is shown. Milliseconds. */
 export const MINUTES_KEPT_MS = 2 * UNITS.h;
 
-/** Upper bounds of the spans in which times of arrival are counted: 10 ms, and each half as long again, to some seven days. */
+/**
+ * Upper bounds of the spans in which times of arrival are counted: 10 ms, and each half as long again, to some seven
+ * days.
+ */
 const FIRST_BOUND_MS = 10;
 const GROWTH = 1.5;
 const BOUNDS = 50;
@@ -72,7 +75,8 @@ export function sumOfMinutes(rows: readonly MinuteRow[]): Omit<MinuteRow, 'minut
 }
 
 /**
- * The time within which a part of what arrived had arrived, milliseconds: within its span it is spread evenly. `undefined` if nothing has.
+ * The time within which a part of what arrived had arrived, milliseconds: within its span it is spread evenly.
+ * `undefined` if nothing has.
  *
  * @param part 0.5 for the median
  */

@@ -3,8 +3,8 @@ import type { ClosedStatus } from '../delivery/delivery.js';
 import type { Closing } from './closing.js';
 
 /**
- * Closings are tallied twice: by five minutes, in rows of an hour, and by the hour, in rows of a day. So a question about a day and one
- * about a month both read few rows.
+ * Closings are tallied twice: by five minutes, in rows of an hour, and by the hour, in rows of a day. So a question
+ * about a day and one about a month both read few rows.
  */
 export const RESOLUTIONS = {
   '5m': { slotMs: 5 * UNITS.m, spanMs: UNITS.h, keptMs: 2 * UNITS.d },

@@ -1,6 +1,7 @@
 /**
- * Well-formed Unicode: a text of JavaScript can hold half of a surrogate pair, which is no character. What reads strictly, such as `jq` or a
- * database, refuses a document with one. Whatever is cut is cut here, and whatever leaves as JSON is written here.
+ * Well-formed Unicode: a text of JavaScript can hold half of a surrogate pair, which is no character. What reads
+ * strictly, such as `jq` or a database, refuses a document with one. Whatever is cut is cut here, and whatever leaves
+ * as JSON is written here.
  */
 
 const REPLACEMENT = '\ufffd';
@@ -42,7 +43,10 @@ const ESCAPES =
 const MAY_HAVE_HALF = /\\u[dD][89a-fA-F]/;
 const ESCAPED_HALF = '\\ud800'.length;
 
-/** A JSON text with `\ufffd` in place of each half of a surrogate pair that it has as an escape. Everything else stays as it is. */
+/**
+ * A JSON text with `\ufffd` in place of each half of a surrogate pair that it has as an escape. Everything else stays
+ * as it is.
+ */
 export function wellFormedJson(json: string): string {
   if (!MAY_HAVE_HALF.test(json)) return json;
   return json.replace(ESCAPES, (found) => (found.length === ESCAPED_HALF ? '\\ufffd' : found));

@@ -11,7 +11,9 @@ export interface TraceContext {
   isSampled: boolean;
 }
 
-/** Version 00; of later versions, what version 00 has (https://www.w3.org/TR/trace-context/#versioning-of-traceparent). */
+/**
+ * Version 00; of later versions, what version 00 has (https://www.w3.org/TR/trace-context/#versioning-of-traceparent).
+ */
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const SAMPLED = 1;
 
@@ -28,8 +30,8 @@ export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext):
 }
 
 /**
- * The span id of a delivery. Attempts are made by other processes and days before the delivery is closed and its span recorded, so all of them
- * compute it from what they know.
+ * The span id of a delivery. Attempts are made by other processes and days before the delivery is closed and its span
+ * recorded, so all of them compute it from what they know.
  *
  * @param traceparent of what the delivery was started by
  */

@@ -16,7 +16,9 @@ export interface AttemptTrace {
   end(result: Pick<Attempt, 'status_code' | 'error_code'>): void;
 }
 
-/** Records what happens to requests, deliveries and attempts, for OpenTelemetry. There is none unless it is configured. */
+/**
+ * Records what happens to requests, deliveries and attempts, for OpenTelemetry. There is none unless it is configured.
+ */
 export interface Tracing {
   /** @param traceparent that the caller sent */
   request(method: string, requestId: string, traceparent: string | undefined): RequestTrace;

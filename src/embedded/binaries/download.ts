@@ -42,8 +42,8 @@ export function downloadWay(download: Download): Way {
 }
 
 /**
- * Runs a library's download in a process of its own: there it can be given up (the libraries set no limits, or long ones),
- * its prints do not reach the terminal, and its progress is seen in the growth of the folder.
+ * Runs a library's download in a process of its own: there it can be given up (the libraries set no limits, or long
+ * ones), its prints do not reach the terminal, and its progress is seen in the growth of the folder.
  *
  * @throws Error with the short reason
  */

@@ -23,7 +23,11 @@ export interface Way {
     noun: string;
     /** Why it need not be tried, where that is known beforehand: `no go on PATH`. */
     impossible?(): Promise<string | undefined>;
-    /** Gets the binary, unless it is aborted; a rejection is the reason it could not. @param report receives the progress, where it takes long */
+    /**
+     * Gets the binary, unless it is aborted; a rejection is the reason it could not.
+     *
+     * @param report receives the progress, where it takes long
+     */
     run(report: Report, signal?: AbortSignal): Promise<string>;
   };
 }

@@ -22,11 +22,13 @@ export interface GoProgram {
   /** The release, for the name of the file that is kept. */
   version: string;
   /**
-   * The folder of this package with a Go module: where `go` runs, and what decides what is built. A change of its files leads to a new build
-   * beside the old.
+   * The folder of this package with a Go module: where `go` runs, and what decides what is built. A change of its files
+   * leads to a new build beside the old.
    */
   sources: string;
-  /** Arguments of `go` that leave the program in the folder. It may print `packages: 123` before it compiles so many. */
+  /**
+   * Arguments of `go` that leave the program in the folder. It may print `packages: 123` before it compiles so many.
+   */
   args(folder: string): readonly string[];
   /** Environment variables on top of the user's own, which stay as they are. */
   env?: Readonly<Record<string, string>>;
@@ -65,7 +67,8 @@ async function build(
   const job = startGuarded('go', go.args(scratch), {
     output: 'pipe',
     cwd: sources,
-    // A module of its own, whatever workspace the checkout lies in. What Go needs for a while is removed with the rest, also when it is killed.
+    // A module of its own, whatever workspace the checkout lies in. What Go needs for a while is removed with the rest,
+    // also when it is killed.
     env: { ...process.env, GOWORK: 'off', TMPDIR: scratch, ...go.env },
     graceMs: 2_000,
     signal,

@@ -34,8 +34,9 @@ export function waysToMongo(cacheDir: string): Way[] {
 }
 
 /**
- * The library compares the MD5 of the archive, which anybody can forge. MongoDB publishes its SHA-256 beside it, so that is compared in place
- * of it; and what is refused goes, as the library would take it for a finished download the next time.
+ * The library compares the MD5 of the archive, which anybody can forge. MongoDB publishes its SHA-256 beside it, so
+ * that is compared in place of it; and what is refused goes, as the library would take it for a finished download the
+ * next time.
  */
 const DOWNLOAD_SCRIPT = `
 const { createHash } = await import('node:crypto');

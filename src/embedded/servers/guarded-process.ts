@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Runs a command for as long as standard input stays open. The other end of that pipe is in our process, and the
- * operating system closes it whichever way we end, `kill -9` included. Then, or on SIGTERM, the command gets SIGTERM,
- * a bounded time to finish, and at last its whole process group (helpers it started, this shell too) gets SIGKILL.
- * If the command ends by itself, so does this shell, with the same status. If this shell is killed, our end of the pipe is closed, and what
- * watches it stops the command instead.
+ * operating system closes it whichever way we end, `kill -9` included. Then, or on SIGTERM, the command gets SIGTERM, a
+ * bounded time to finish, and at last its whole process group (helpers it started, this shell too) gets SIGKILL. If the
+ * command ends by itself, so does this shell, with the same status. If this shell is killed, our end of the pipe is
+ * closed, and what watches it stops the command instead.
  */
 const GUARD = `
 grace=$1; shift
@@ -48,8 +48,8 @@ export interface GuardedProcess {
   /** The guard's process; its output streams are the command's. */
   readonly child: ChildProcess;
   /**
-   * Becomes the exit status once the command has ended and its output is read: 128 and its number for a signal; null when it was stopped,
-   * also because its guard had been killed. Never rejects.
+   * Becomes the exit status once the command has ended and its output is read: 128 and its number for a signal; null
+   * when it was stopped, also because its guard had been killed. Never rejects.
    */
   readonly exited: Promise<number | null>;
   /** The signal that killed the guard, where it was not we who stopped the command. */

@@ -19,7 +19,8 @@ export interface EmbeddedMongo extends EmbeddedServer {
 }
 
 /**
- * Uses the configured MongoDB server, that of `uri`, or starts one that ends with this process, and waits until it answers.
+ * Uses the configured MongoDB server, that of `uri`, or starts one that ends with this process, and waits until it
+ * answers.
  *
  * @throws EmbeddedUnavailableError when there is no way to get a server
  * @throws PortTakenError when the port is in use

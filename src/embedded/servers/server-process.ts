@@ -12,7 +12,10 @@ const LOG_LIMIT = 10 * 1024 * 1024;
 const START_LIMIT_MS = 60_000;
 const POLL_MS = 50;
 
-/** Environment of a server whose data are thrown away: written in Go, it collects garbage less often, as it does not run for long. */
+/**
+ * Environment of a server whose data are thrown away: written in Go, it collects garbage less often, as it does not run
+ * for long.
+ */
 export const THROW_AWAY_SERVER = { GOGC: '400' };
 
 /** What {@link startServer} runs. */
@@ -108,7 +111,9 @@ function inWords(status: number | null): string {
   return name ?? (status === null ? 'a signal' : `status ${status}`);
 }
 
-/** The guard is not the server: it may be killed while the server is well, which is then stopped for want of a guard. */
+/**
+ * The guard is not the server: it may be killed while the server is well, which is then stopped for want of a guard.
+ */
 function howItEnded(server: GuardedProcess, status: number | null): string {
   const signal = server.guardKilledBy();
   return signal

@@ -23,7 +23,9 @@ interface TemporalOptions {
   uiPort: number | undefined;
   /** Where Temporal UI has payloads decrypted; undefined shows them as they are stored. */
   codecUrl?: string | undefined;
-  /** The length of a history, in events, from which Temporal suggests to continue in a new run. Default: its own, 4,096. */
+  /**
+   * The length of a history, in events, from which Temporal suggests to continue in a new run. Default: its own, 4,096.
+   */
   suggestContinueAsNewAfter?: number | undefined;
   /** What a namespace may do. Default: {@link WIDE_LIMITS}. */
   limits?: NamespaceLimits | undefined;
@@ -38,8 +40,8 @@ export interface NamespaceLimits {
 }
 
 /**
- * As many lists as come: by default they are ten a second, which protects a shared cluster. A group of one event's deliveries names up to 120
- * endpoints: by default it is 2 KiB, about 60 of them.
+ * As many lists as come: by default they are ten a second, which protects a shared cluster. A group of one event's
+ * deliveries names up to 120 endpoints: by default it is 2 KiB, about 60 of them.
  */
 const WIDE_LIMITS: NamespaceLimits = { visibilityPerSecond: 100_000, searchAttributeBytes: 4_096 };
 
@@ -93,7 +95,8 @@ export async function startTemporal(options: EmbeddedOptions & TemporalOptions):
       await database.close();
       throw error;
     });
-  // The first start makes the tables, the second drops the indexes that nothing needs (serverArguments). It is killed at once: 0.2 s of processor.
+  // The first start makes the tables, the second drops the indexes that nothing needs (serverArguments). It is killed
+  // at once: 0.2 s of processor.
   if (!persistent) await (await start({ graceMs: 0 })).stop();
   const server = await start({ restart: options.restart ?? false });
 
@@ -112,9 +115,10 @@ export async function startTemporal(options: EmbeddedOptions & TemporalOptions):
 }
 
 /**
- * Statements that drop indexes of visibility for which Hookline has no query. Temporal makes 58, one for each attribute that there may be, and each start, change
- * and end of an execution writes all of them, which takes five times as long as with four. They run as a part of a pragma, when a server opens
- * a database in which they are: the only way to its SQLite. Only data that are thrown away are treated so.
+ * Statements that drop indexes of visibility for which Hookline has no query. Temporal makes 58, one for each attribute
+ * that there may be, and each start, change and end of an execution writes all of them, which takes five times as long
+ * as with four. They run as a part of a pragma, when a server opens a database in which they are: the only way to its
+ * SQLite. Only data that are thrown away are treated so.
  */
 const DROPPED = [
   ...['execution_time', 'workflow_type', 'history_length', 'history_size_bytes', 'execution_duration'],
@@ -147,7 +151,8 @@ export function serverArguments(
   // Three to four times the throughput.
   args.push('--sqlite-pragma', 'journal_mode=WAL');
   // What was acknowledged outlives a power cut: with NORMAL, the last commits of a write-ahead log can be lost
-  // (https://www.sqlite.org/pragma.html#pragma_synchronous). What is thrown away need not outlive the machine: all calls would wait for a busy disk.
+  // (https://www.sqlite.org/pragma.html#pragma_synchronous). What is thrown away need not outlive the machine: all
+  // calls would wait for a busy disk.
   args.push('--sqlite-pragma', `synchronous=${server.persistent ? 'FULL' : ['OFF', ...DROPPED].join('; ')}`);
   // Timers exact to milliseconds; by default they may fire up to a second late.
   args.push('--dynamic-config-value', 'history.timerProcessorMaxTimeShift="1ms"');
@@ -159,7 +164,8 @@ export function serverArguments(
   // Attempts in the isolated lane are shared out between endpoints where there is a backlog, and go by priority.
   args.push('--dynamic-config-value', 'matching.useNewMatcher=true');
   args.push('--dynamic-config-value', 'matching.enableFairness=true');
-  // One partition of a task queue is enough for one machine, and fairness and priority hold across it, not across several.
+  // One partition of a task queue is enough for one machine, and fairness and priority hold across it, not across
+  // several.
   args.push('--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1');
   args.push('--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1');
   const events = server.suggestContinueAsNewAfter;
@@ -168,7 +174,9 @@ export function serverArguments(
   return args;
 }
 
-/** The database file, in a folder that exists. Even a throw-away one is a file: in memory there is no write-ahead log. */
+/**
+ * The database file, in a folder that exists. Even a throw-away one is a file: in memory there is no write-ahead log.
+ */
 async function openDatabase(dataDir: string, persistent: boolean) {
   if (persistent) {
     const folder = join(dataDir, 'temporal');

@@ -59,10 +59,11 @@ export class AccessTokenRepository {
 }
 
 /**
- * A grant, a code or a token without the scopes that its client is no longer registered for or its person may no longer allow. The
- * library checks both only when a person is asked for consent.
+ * A grant, a code or a token without the scopes that its client is no longer registered for or its person may no longer
+ * allow. The library checks both only when a person is asked for consent.
  *
- * @returns `undefined` after the client was removed, the redirect URI of a code was, or the person's login or password changed
+ * @returns `undefined` after the client was removed, the redirect URI of a code was, or the person's login or password
+ * changed
  */
 export async function effectiveRecord(
   record: OAuthPayload,

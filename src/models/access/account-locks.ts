@@ -18,8 +18,8 @@ const HELD_MS = 30_000;
 const POLL_MS = { least: 5, most: 30 };
 
 /**
- * Lets one request of an account at a time do what depends on what there is already, in all processes: a maximum that is counted first
- * would be exceeded by those that count at the same time.
+ * Lets one request of an account at a time do what depends on what there is already, in all processes: a maximum that
+ * is counted first would be exceeded by those that count at the same time.
  */
 export class AccountLocks extends repositoryOf(locks) {
   /** Requests of one process wait here, and not at the database. Queues of so many accounts are remembered. */

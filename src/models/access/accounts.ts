@@ -136,7 +136,11 @@ export class AccountRepository {
     return this.byId.get(accountId, () => this.get(accountId));
   }
 
-  /** The account that a platform calls by a reference, up to a second old. @param platformId absent: of accounts without a platform */
+  /**
+   * The account that a platform calls by a reference, up to a second old.
+   *
+   * @param platformId absent: of accounts without a platform
+   */
   ofReference(platformId: string | undefined, reference: string): Promise<Account | undefined> {
     const key = referenceKey(platformId, reference);
     return this.byReference.get(key, async () => {
@@ -196,13 +200,17 @@ export class AccountRepository {
         : undefined,
     );
     this.forget(accountId);
-    // A claim is kept if nothing was changed: a change at the same time may have given the account this reference. If none has, it runs out.
+    // A claim is kept if nothing was changed: a change at the same time may have given the account this reference. If
+    // none has, it runs out.
     if (changed && former !== undefined && former !== changed.reference)
       await this.references.release(referenceKey(platform_id, former), accountId);
     return changed && toAccount(changed);
   }
 
-  /** Marks an account as being deleted: from now on it accepts nothing. One that is deleted already can still be asked to erase its payloads. */
+  /**
+   * Marks an account as being deleted: from now on it accepts nothing. One that is deleted already can still be asked
+   * to erase its payloads.
+   */
   async beginDeletion(accountId: string, origin: Origin, payloads: PayloadRule = 'keep'): Promise<void> {
     await this.documents.change({ _id: accountId }, origin, ({ status, erasure_requested_at }, now) => {
       const isNew = payloads === 'erase' && !erasure_requested_at;

@@ -52,7 +52,10 @@ const apiKeys = collection(
 type ApiKeyDocument = DocumentIn<typeof apiKeys>;
 
 export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey> {
-  /** So exact is `last_used_at`: one update per key, process and minute. Of more keys than these, some are noted more often. */
+  /**
+   * So exact is `last_used_at`: one update per key, process and minute. Of more keys than these, some are noted more
+   * often.
+   */
   private readonly noted = new LRUCache<string, true>({ ...roomFor(10_000), ttl: 60_000 });
 
   constructor(connection: Connection, changes: ChangeRepository, { token_lifetime_ms }: Timings) {

@@ -23,7 +23,10 @@ export class HolderRepository {
     this.connection = connection;
   }
 
-  /** The account of what has an id, for the operator alone; of an event, if it is archived. `undefined` if there is none. */
+  /**
+   * The account of what has an id, for the operator alone; of an event, if it is archived. `undefined` if there is
+   * none.
+   */
   async accountOf(kind: IdKind, id: string): Promise<string | undefined> {
     const place = PLACES[kind];
     if (!place) return undefined;

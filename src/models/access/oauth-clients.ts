@@ -11,7 +11,9 @@ import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 /** What an account sets when it registers a client. */
 export type OAuthClientInput = Omit<OAuthClient, 'id' | 'account_id' | 'created_at'>;
 
-/** A client with the hashes of the secrets that it can authenticate with: none, one, or two while a rotation overlaps. */
+/**
+ * A client with the hashes of the secrets that it can authenticate with: none, one, or two while a rotation overlaps.
+ */
 export interface StoredOAuthClient extends OAuthClient {
   secret_hashes: string[];
 }
@@ -91,8 +93,8 @@ export class OAuthClientRepository {
   }
 
   /**
-   * Gives a client a new secret, which is in the result and nowhere else. The previous one works until the overlap ends; older ones stop
-   * working now.
+   * Gives a client a new secret, which is in the result and nowhere else. The previous one works until the overlap
+   * ends; older ones stop working now.
    *
    * @returns `undefined` if there is no such client, or it has no secret
    */

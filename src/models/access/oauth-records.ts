@@ -53,8 +53,8 @@ const marks = collection('oauth_marks', {
 const IMMUTABLE = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', 'AuthorizationCode']);
 
 /**
- * The records of the OAuth server. Tokens are inserted and never updated; a mark with a unique `_id` ends a token, a grant, or everything
- * of a client or a profile.
+ * The records of the OAuth server. Tokens are inserted and never updated; a mark with a unique `_id` ends a token, a
+ * grant, or everything of a client or a profile.
  */
 export class OAuthRecordRepository {
   private readonly tokens: RecordModel;
@@ -108,8 +108,8 @@ export class OAuthRecordRepository {
   }
 
   /**
-   * Uses up a code or a refresh token. A second use ends the whole grant, even if both come at the same moment: one of the two callers has
-   * stolen it, and it is not known which (RFC 9700, section 4.14.2).
+   * Uses up a code or a refresh token. A second use ends the whole grant, even if both come at the same moment: one of
+   * the two callers has stolen it, and it is not known which (RFC 9700, section 4.14.2).
    *
    * @returns whether this was the first use
    */

@@ -25,7 +25,9 @@ const portalSessions = collection(
     name: must(String),
     scopes: must<PortalScope[]>([String]),
     created_at: must(Date),
-    /** A session is kept for a day after that, so that its token is answered `expired_token` and not `invalid_token`. */
+    /**
+     * A session is kept for a day after that, so that its token is answered `expired_token` and not `invalid_token`.
+     */
     expires_at: must(Date, { expires: 24 * 3_600 }),
     revoked_at: may(Date),
     ...recordedFields,

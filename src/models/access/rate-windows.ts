@@ -44,7 +44,11 @@ export class RateWindowRepository extends repositoryOf(rows) {
     return byWindow([...told.flat(), ...seen]);
   }
 
-  /** The windows that are still open, as far as a process can hold them at its start. @param now milliseconds since the epoch */
+  /**
+   * The windows that are still open, as far as a process can hold them at its start.
+   *
+   * @param now milliseconds since the epoch
+   */
   async open(now: number): Promise<RateWindow[]> {
     return byWindow(
       await this.model

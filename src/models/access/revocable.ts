@@ -22,7 +22,10 @@ interface About<D, Shown> {
   inChanges?(document: D): object;
 }
 
-/** What is kept of something that proves who a caller is: only the hash of its token. It can be revoked for good, and stays in the list then. */
+/**
+ * What is kept of something that proves who a caller is: only the hash of its token. It can be revoked for good, and
+ * stays in the list then.
+ */
 export abstract class RevocableRepository<D extends RevocableDocument, Shown extends object> {
   protected readonly model: Model<D>;
   protected readonly documents: Recorded<D>;

@@ -38,7 +38,10 @@ export interface AuditedEvent {
 /** Whether an event of this name (`AuditedEvent`) was looked at. What was not is looked for by itself. */
 export type HasEvent = (name: string) => boolean;
 
-/** Looks at everything that is archived, of all accounts, in one pass over each collection. What a pass holds is bounded. */
+/**
+ * Looks at everything that is archived, of all accounts, in one pass over each collection. What a pass holds is
+ * bounded.
+ */
 export class ArchiveAudit {
   private readonly deliveryModel: Model<DeliveryDocument>;
   private readonly eventModel: Model<EventDocument>;
@@ -55,7 +58,8 @@ export class ArchiveAudit {
   }
 
   /**
-   * Deliveries in the order in which they were archived, as far as the server keeps it: that is the order of their leaves, so each tile is read once or twice.
+   * Deliveries in the order in which they were archived, as far as the server keeps it: that is the order of their
+   * leaves, so each tile is read once or twice.
    *
    * @param hasEvent knows the events that were looked at before
    * @param leaves only those that say they have these, or had them; absent: all

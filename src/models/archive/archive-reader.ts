@@ -45,7 +45,9 @@ export interface ExportedEvent extends OpenedEvent {
 
 const CLOSED = SHOWN_STATUSES.filter(isClosed);
 
-/** Reads what is archived. Each read fails with a `RecordAlteredError` if something of it was altered in the database. */
+/**
+ * Reads what is archived. Each read fails with a `RecordAlteredError` if something of it was altered in the database.
+ */
 export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   protected readonly deliveryModel: Model<DeliveryDocument>;
   protected readonly eventModel: Model<EventDocument>;
@@ -97,7 +99,11 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     return new Map(whole.flatMap((one) => (one ? [[one.id, one] as const] : [])));
   }
 
-  /** The canonical record of a delivery, and its number in the log. @throws RecordAlteredError if it is not the one of that number */
+  /**
+   * The canonical record of a delivery, and its number in the log.
+   *
+   * @throws RecordAlteredError if it is not the one of that number
+   */
   async record(
     accountId: string,
     id: string,
@@ -140,7 +146,8 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     limit: number,
   ): Promise<ListedDelivery[]> {
     const { statuses } = filter;
-    // Everything here is closed, so that asking for all that is closed asks for nothing. One query for each status keeps the order of an index.
+    // Everything here is closed, so that asking for all that is closed asks for nothing. One query for each status
+    // keeps the order of an index.
     const isAny = !statuses || CLOSED.every((status) => statuses.includes(status));
     const asked = isAny ? [undefined] : statuses;
     const found = await Promise.all(

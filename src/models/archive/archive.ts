@@ -89,7 +89,10 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     return new Date(up_to.getTime() - LOOKED_AT_AGAIN_MS);
   }
 
-  /** Whether everything that is archived now is kept for as long as Temporal keeps it; `undefined` if this process does not know. */
+  /**
+   * Whether everything that is archived now is kept for as long as Temporal keeps it; `undefined` if this process does
+   * not know.
+   */
   private outlastsLedger(): boolean | undefined {
     const { records, ledgerDays } = this.retention;
     return ledgerDays === undefined ? undefined : records.least >= ledgerDays;
@@ -330,7 +333,10 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     );
   }
 
-  /** Puts events into lists: what stands for them has closed, which was open when they were archived. They are kept from then on. */
+  /**
+   * Puts events into lists: what stands for them has closed, which was open when they were archived. They are kept from
+   * then on.
+   */
   async place(positions: ReadonlyMap<string, string>): Promise<void> {
     for (const $in of inParts([...positions.keys()], IDS_AT_ONCE)) {
       const found = await this.eventModel
@@ -348,7 +354,8 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   }
 
   /**
-   * Removes the payloads that are past their time, some at once: each command must end before a server that is silent for too long counts as gone.
+   * Removes the payloads that are past their time, some at once: each command must end before a server that is silent
+   * for too long counts as gone.
    *
    * @returns how many
    */

@@ -17,7 +17,10 @@ import {
 export interface RecordLog {
   /** @returns the numbers of the records in it */
   append(records: readonly string[]): Promise<number[]>;
-  /** Leaves by their numbers, those that there are. They are what is stored: whether that is what was signed is for the log to find out. */
+  /**
+   * Leaves by their numbers, those that there are. They are what is stored: whether that is what was signed is for the
+   * log to find out.
+   */
   leavesAt(numbers: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;
 }
 
@@ -40,8 +43,9 @@ export interface OpenedEvent {
 type Recorded = Pick<DeliveryDocument, '_id' | 'record' | 'leaf_index'>;
 
 /**
- * Reads documents of the archive, and sees whether they are as they were written. Whoever can write to MongoDB can alter them; but the log has a leaf of
- * each record, the record has or commits to all that is shown with it, and an event commits to its payload.
+ * Reads documents of the archive, and sees whether they are as they were written. Whoever can write to MongoDB can
+ * alter them; but the log has a leaf of each record, the record has or commits to all that is shown with it, and an
+ * event commits to its payload.
  */
 export class UnalteredReader {
   private readonly log: Pick<RecordLog, 'leavesAt'>;
@@ -64,7 +68,11 @@ export class UnalteredReader {
     });
   }
 
-  /** Deliveries as they are read by themselves, each with what is wrong with it. @param wrong with their leaves, if that is known */
+  /**
+   * Deliveries as they are read by themselves, each with what is wrong with it.
+   *
+   * @param wrong with their leaves, if that is known
+   */
   async opened(
     documents: readonly DeliveryDocument[],
     wrong: readonly (string | undefined)[] | undefined = undefined,

@@ -36,7 +36,10 @@ const fields = {
   expires_at: must(Date),
   /** Of the commitment in its record, base64. */
   salt: may(String),
-  /** Of its record (`SecretBox.tag`), so that what the log does not have yet is not altered unseen. Absent if no key was at hand. */
+  /**
+   * Of its record (`SecretBox.tag`), so that what the log does not have yet is not altered unseen. Absent if no key was
+   * at hand.
+   */
   tag: may(String),
   /** Whether the log has its record. */
   in_log: may(Boolean),
@@ -45,7 +48,10 @@ const fields = {
 };
 export type ChangeDocument = DocumentOf<typeof fields>;
 
-/** Changes inside the resource's own document, until they have been moved. Without indexes: one would delete the resource. */
+/**
+ * Changes inside the resource's own document, until they have been moved. Without indexes: one would delete the
+ * resource.
+ */
 const unrecordedSchema = schemaOf(fields);
 
 export const changes = collection('changes', fields, {

@@ -11,7 +11,10 @@ export interface LoggableChange extends SaltedChange {
   isPending: boolean;
   /** Its number in the log, as its document says; absent if it says that the log does not have it. */
   leafIndex: number | undefined;
-  /** When its resource got the version before, if that was lately: the change that did it is still kept then, whatever the settings were. */
+  /**
+   * When its resource got the version before, if that was lately: the change that did it is still kept then, whatever
+   * the settings were.
+   */
   follows: Date | undefined;
 }
 
@@ -22,8 +25,8 @@ const SURELY_KEPT_MS = 23 * 3_600_000;
 const PURPOSE = 'change';
 
 /**
- * Tags changes from the first write on, under a key that is not in the database: until the log has a leaf of a change, nothing else shows that somebody
- * has altered it.
+ * Tags changes from the first write on, under a key that is not in the database: until the log has a leaf of a change,
+ * nothing else shows that somebody has altered it.
  */
 export class ChangeSeal {
   private readonly box: SecretBox | undefined;

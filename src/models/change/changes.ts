@@ -128,7 +128,11 @@ export class ChangeRepository {
     return this.outcomes.settled(documents);
   }
 
-  /** Changes of an account that were made in a period, oldest first. @param after only those newer than the change of this id */
+  /**
+   * Changes of an account that were made in a period, oldest first.
+   *
+   * @param after only those newer than the change of this id
+   */
   async *read(
     accountId: string,
     { from, to }: { from: Date; to: Date },

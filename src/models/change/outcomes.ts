@@ -19,7 +19,9 @@ const READER_WAITS_MS = 2_000;
  */
 export type FindOutcome = (accountId: string, change: Change) => Promise<ChangeOutcome | undefined>;
 
-/** How acts ended that are recorded before they are done: what those say who did them, or else what they were done to. */
+/**
+ * How acts ended that are recorded before they are done: what those say who did them, or else what they were done to.
+ */
 export class Outcomes {
   private readonly model: Model<ChangeDocument>;
   private readonly seal: ChangeSeal;
@@ -39,8 +41,8 @@ export class Outcomes {
   }
 
   /**
-   * Records outcomes, as whoever has done the acts says them. One that was late, so that its act was found undone, is recorded as another act: the log may
-   * have the first.
+   * Records outcomes, as whoever has done the acts says them. One that was late, so that its act was found undone, is
+   * recorded as another act: the log may have the first.
    */
   async ended(acts: readonly ChangeDocument[], outcomes: readonly ChangeOutcome[]): Promise<void> {
     if ((await this.record(acts, outcomes)) === acts.length) return;
@@ -70,7 +72,10 @@ export class Outcomes {
     return matchedCount;
   }
 
-  /** The same documents, in which acts have an outcome that can be told by now. It does not fail, and keeps no reader waiting long. */
+  /**
+   * The same documents, in which acts have an outcome that can be told by now. It does not fail, and keeps no reader
+   * waiting long.
+   */
   async settled(documents: readonly ChangeDocument[]): Promise<readonly ChangeDocument[]> {
     const pending = documents.filter((document) => this.isDue(document));
     if (pending.length === 0 || !this.find) return documents;
@@ -78,7 +83,11 @@ export class Outcomes {
     return found ? documents.map((document) => found.get(document._id) ?? document) : documents;
   }
 
-  /** Finds out how all acts ended that have no outcome yet, as far as that can be told. @throws if Temporal cannot be asked */
+  /**
+   * Finds out how all acts ended that have no outcome yet, as far as that can be told.
+   *
+   * @throws if Temporal cannot be asked
+   */
   async settleAll(): Promise<void> {
     if (!this.find) return;
     const due = (_id: object) => this.model.find({ outcome: 'pending', at: { $lt: this.dueBefore() }, _id });

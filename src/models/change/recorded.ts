@@ -50,9 +50,10 @@ const MOVE_LIMIT_MS = 1_000;
 /**
  * The documents of resources whose every change is recorded: with the change, or the change does not happen.
  *
- * MongoDB may run without transactions, so the record goes into the resource's own document, by the same update that changes it, and is
- * moved to the collection of changes right after. What a crash leaves behind is moved later ({@link ChangeRepository.collect}). A record has its id
- * from the beginning, so that it is never there twice. See docs/decisions/0015-changes.md.
+ * MongoDB may run without transactions, so the record goes into the resource's own document, by the same update that
+ * changes it, and is moved to the collection of changes right after. What a crash leaves behind is moved later
+ * ({@link ChangeRepository.collect}). A record has its id from the beginning, so that it is never there twice. See
+ * docs/decisions/0015-changes.md.
  */
 export class Recorded<D extends RecordedFields & { _id: string; created_at?: Date }> {
   private readonly model: Model<D>;
@@ -96,7 +97,11 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     return this.model.countDocuments({ ...filter, ...LIVE });
   }
 
-  /** Makes a resource. @throws MongoServerError (code 11000) if there is one with its `_id`, or with the same in a unique index */
+  /**
+   * Makes a resource.
+   *
+   * @throws MongoServerError (code 11000) if there is one with its `_id`, or with the same in a unique index
+   */
   async create(fields: NewDocument<D>, origin: Origin): Promise<D> {
     const { created_at: changed_at = new Date() } = fields as { created_at?: Date };
     const document = { ...fields, version: 1, changed_at } as unknown as D;
@@ -117,7 +122,8 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
   /**
    * Changes a resource.
    *
-   * @param decide what to change, from what it is; called again if somebody else changed it in between. `undefined`: nothing
+   * @param decide what to change, from what it is; called again if somebody else changed it in between. `undefined`:
+   * nothing
    * @returns what it is; `undefined` if there is no such resource, or nothing was decided
    */
   async change(filter: Filter, origin: Origin, decide: Decide<D>): Promise<D | undefined> {
@@ -144,7 +150,8 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
   }
 
   /**
-   * Moves the changes that a crash left in documents, and removes the documents that are deleted. There are hardly ever any.
+   * Moves the changes that a crash left in documents, and removes the documents that are deleted. There are hardly ever
+   * any.
    *
    * @param accountId whose changes are needed now: only what fails for them is an error; absent: all
    */

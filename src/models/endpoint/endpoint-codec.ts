@@ -14,7 +14,10 @@ import type {
   StoredEndpoint,
 } from './endpoint-document.js';
 
-/** A field that is stored encrypted. It is part of the text's context, so that the text cannot be decrypted as another field. */
+/**
+ * A field that is stored encrypted. It is part of the text's context, so that the text cannot be decrypted as another
+ * field.
+ */
 type SealedField = 'signing' | 'headers' | 'verify_token' | 'verification';
 
 /** Accounts whose filters, if they are as long as they may be, are remembered as objects. */
@@ -26,8 +29,8 @@ export class EndpointCodec {
   /** What has been decrypted, as long as the endpoint that was read is in use: each attempt needs it. */
   private readonly opened = new WeakMap<SealedSecrets, EndpointSecrets>();
   /**
-   * Filters by their texts. Endpoints are read every second while there are events, and a filter is compiled once for as long as it is this very
-   * object. There is room for those of several accounts.
+   * Filters by their texts. Endpoints are read every second while there are events, and a filter is compiled once for
+   * as long as it is this very object. There is room for those of several accounts.
    */
   private readonly filters = new LRUCache<string, Filter>({
     maxSize: FILTERS_KEPT * FILTER_BOUNDS.sizeOfAll,

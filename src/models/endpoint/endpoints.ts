@@ -100,7 +100,10 @@ export class EndpointRepository {
     return this.read({ account_id: accountId }, limit);
   }
 
-  /** The endpoints of an account that are registered for operational events, as they were a moment ago (`watchers_lifetime_ms`). */
+  /**
+   * The endpoints of an account that are registered for operational events, as they were a moment ago
+   * (`watchers_lifetime_ms`).
+   */
   watchersOf(accountId: string): Promise<StoredEndpoint[]> {
     return this.cache.watchersOf(accountId);
   }
@@ -154,7 +157,8 @@ export class EndpointRepository {
    * Takes an active endpoint out of service, saying why.
    *
    * @param cause names what does so
-   * @param verificationRevision of the endpoint that the cause is about; absent if it is about the endpoint whatever its URL is
+   * @param verificationRevision of the endpoint that the cause is about; absent if it is about the endpoint whatever
+   * its URL is
    */
   async disable(
     accountId: string,
@@ -168,12 +172,7 @@ export class EndpointRepository {
       before.status === 'active' && isAbout(before, verificationRevision)
         ? {
             action: 'disabled',
-            set: {
-              status: 'disabled',
-              status_reason: reason,
-              disabled_by: cause,
-              failing: null,
-            },
+            set: { status: 'disabled', status_reason: reason, disabled_by: cause, failing: null },
           }
         : undefined,
     );
@@ -183,7 +182,9 @@ export class EndpointRepository {
     return document?.status === 'active' ? 'changed' : 'inactive';
   }
 
-  /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. This is not a change of the endpoint. */
+  /**
+   * Keeps with an endpoint that it is failing, or, with `null`, that it is not. This is not a change of the endpoint.
+   */
   async setFailing(accountId: string, endpointId: string, failing: FailingMark | null): Promise<void> {
     await this.note(accountId, endpointId, failing ? { $set: { failing } } : { $unset: { failing: 1 } });
   }
@@ -238,10 +239,7 @@ export class EndpointRepository {
   ): Promise<void> {
     await this.change(accountId, endpointId, systemOrigin('verification'), (before) =>
       before.status === 'pending' && isAbout(before, verificationRevision)
-        ? {
-            action: 'disabled',
-            set: { status: 'disabled', status_reason: reason },
-          }
+        ? { action: 'disabled', set: { status: 'disabled', status_reason: reason } }
         : undefined,
     );
   }
@@ -261,7 +259,8 @@ export class EndpointRepository {
   }
 
   /**
-   * Gives an endpoint a new signing secret. The previous ones sign too until the overlap ends, or earlier if they were to end earlier.
+   * Gives an endpoint a new signing secret. The previous ones sign too until the overlap ends, or earlier if they were
+   * to end earlier.
    *
    * @returns `undefined` if the endpoint was deleted, or changed since it was read
    */
@@ -286,7 +285,8 @@ export class EndpointRepository {
    * Removes the signing secrets whose overlap has ended.
    *
    * @param all whether to remove also those whose overlap has not ended: all but the newest
-   * @returns when the next one ends, milliseconds since the epoch; `undefined` if none is left, or the endpoint was deleted
+   * @returns when the next one ends, milliseconds since the epoch; `undefined` if none is left, or the endpoint was
+   * deleted
    */
   async retireSecrets(
     accountId: string,
@@ -316,7 +316,11 @@ export class EndpointRepository {
     return resealed;
   }
 
-  /** A verification that begins stores a secret, but makes no new version. @returns whether there was something to encrypt again */
+  /**
+   * A verification that begins stores a secret, but makes no new version.
+   *
+   * @returns whether there was something to encrypt again
+   */
   private async reseal(document: EndpointDocument): Promise<boolean> {
     if (!this.codec.isOutdated(document)) return false;
     const { _id, updated_at, verification_token = null } = document;

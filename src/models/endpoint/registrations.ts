@@ -37,7 +37,8 @@ export class Registrations {
 /**
  * An endpoint of an account as it was at a time.
  *
- * @param now reads the endpoint as it is. Without a change that is kept, it has been like this since it was last changed
+ * @param now reads the endpoint as it is. Without a change that is kept, it has been like this since it was last
+ * changed
  */
 export async function endpointAt(
   changes: ChangeRepository,

@@ -15,7 +15,10 @@ export type ClaimState = 'pending' | 'repeated' | 'refused' | 'confirmed';
 const records = collection('idempotency_records', {
   /** Account and key. */
   _id: must(String),
-  /** Salted hash of event kind, body and headers, hexadecimal: nobody can test a guess of the body once its key was erased. */
+  /**
+   * Salted hash of event kind, body and headers, hexadecimal: nobody can test a guess of the body once its key was
+   * erased.
+   */
   body_hash: must(String),
   event_id: must(String),
   /** The endpoints that the event went to: the same on every repeat, whatever has been registered since. */
@@ -24,7 +27,10 @@ const records = collection('idempotency_records', {
   ]),
   /** ISO 8601, UTC. */
   accepted_at: must(String),
-  /** The groups in which the request that claimed the key starts deliveries, if it starts any in groups that their ids do not tell. */
+  /**
+   * The groups in which the request that claimed the key starts deliveries, if it starts any in groups that their ids
+   * do not tell.
+   */
   groups: may<GroupRange>({ _id: false, series: String, first: Number, last: Number }),
   /** Its number in the account's sequence. */
   sequence: must(Number),
@@ -36,10 +42,14 @@ const records = collection('idempotency_records', {
 /** What an idempotency key was first used for. */
 export type IdempotencyRecord = Omit<DocumentIn<typeof records>, '_id' | 'state' | 'created_at'>;
 
-/** Remembers producers' idempotency keys for a day: a key is claimed before the deliveries are started, and confirmed after. */
+/**
+ * Remembers producers' idempotency keys for a day: a key is claimed before the deliveries are started, and confirmed
+ * after.
+ */
 export class IdempotencyRepository extends repositoryOf(records) {
   /**
-   * Claims a key for an event, unless it has been claimed before. A claim that was refused makes room for another one of the same body.
+   * Claims a key for an event, unless it has been claimed before. A claim that was refused makes room for another one
+   * of the same body.
    *
    * @returns the claim that counts, and its state, which is `new` if this call made it
    */

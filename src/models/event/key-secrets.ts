@@ -21,8 +21,8 @@ const secrets = collection(
 );
 
 /**
- * The secrets that accounts' business keys and subjects are hashed with: made when an account's first key is, and kept as long as its
- * events are.
+ * The secrets that accounts' business keys and subjects are hashed with: made when an account's first key is, and kept
+ * as long as its events are.
  */
 export class KeySecretRepository extends repositoryOf(secrets) {
   private readonly box: () => SecretBox;

@@ -33,7 +33,10 @@ export interface LogHead {
 
 const HEAD = 'head';
 
-/** Where the last checkpoint is kept. Who has the database can write there: nothing but the note is to be believed, after it was opened. */
+/**
+ * Where the last checkpoint is kept. Who has the database can write there: nothing but the note is to be believed,
+ * after it was opened.
+ */
 export class LogHeads extends repositoryOf(heads) {
   /** The last checkpoint, unverified; `undefined` if there is none. */
   async read(): Promise<LogHead | undefined> {
@@ -46,7 +49,8 @@ export class LogHeads extends repositoryOf(heads) {
   /**
    * Keeps a checkpoint, unless one of a larger log, or of the same, is there.
    *
-   * @param replaces the note whose place it takes whatever its size: one of the same tree, or of a log that was given up
+   * @param replaces the note whose place it takes whatever its size: one of the same tree, or of a log that was given
+   * up
    */
   async advance({ root, timestamp, ...head }: LogHead, replaces?: string): Promise<void> {
     const fields = { ...head, timestamp: timestamp ?? null, root: root.toString('base64') };

@@ -11,7 +11,9 @@ const KEY = 'signing';
 /** The context of the sealed key. */
 const CONTEXT = 'log:signing-key';
 
-/** The key that signs checkpoints, for an installation whose settings name none: made at the first need, and encrypted. */
+/**
+ * The key that signs checkpoints, for an installation whose settings name none: made at the first need, and encrypted.
+ */
 export class LogKeyRepository extends repositoryOf(keys) {
   private readonly hasBox: boolean;
   private readonly box: () => SecretBox;

@@ -33,11 +33,11 @@ export class LogLeaves {
   }
 
   /**
-   * Appends leaves, but none that is among the last few thousand already: whoever was stopped before it had noted the number of a leaf appends it again,
-   * and so does a run beside another.
+   * Appends leaves, but none that is among the last few thousand already: whoever was stopped before it had noted the
+   * number of a leaf appends it again, and so does a run beside another.
    *
-   * A tile is written only if it is as wide as was read, and the next one only after it is full: so no leaf changes and there is no gap, whoever else
-   * appends, and wherever this one is stopped.
+   * A tile is written only if it is as wide as was read, and the next one only after it is full: so no leaf changes and
+   * there is no gap, whoever else appends, and wherever this one is stopped.
    *
    * @returns their numbers
    */
@@ -128,7 +128,9 @@ export class LogLeaves {
     });
   }
 
-  /** @throws if leaves that are remembered are not stored any more: another database was put in the place of this one */
+  /**
+   * @throws if leaves that are remembered are not stored any more: another database was put in the place of this one
+   */
   private async requireStored(remembered: readonly { hash: Buffer; number: number }[]): Promise<void> {
     if (remembered.length === 0) return;
     const stored = await this.at(remembered.map(({ number }) => number));

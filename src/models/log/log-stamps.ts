@@ -23,7 +23,10 @@ const stamps = collection('log_stamps', {
   expires_at: may(Date),
 });
 
-/** Checkpoints that were stamped, so many that the time of a record is known to the minute at first, and to the day for ever: a few megabytes a year. */
+/**
+ * Checkpoints that were stamped, so many that the time of a record is known to the minute at first, and to the day for
+ * ever: a few megabytes a year.
+ */
 export class LogStamps extends repositoryOf(stamps) {
   async keep(stamped: StampedCheckpoint): Promise<void> {
     const now = new Date();
@@ -38,7 +41,11 @@ export class LogStamps extends repositoryOf(stamps) {
     await this.model.deleteMany({ expires_at: { $lt: now } });
   }
 
-  /** The smallest checkpoint with a time stamp that has a leaf; `undefined` if there is none. @param index number of the leaf */
+  /**
+   * The smallest checkpoint with a time stamp that has a leaf; `undefined` if there is none.
+   *
+   * @param index number of the leaf
+   */
   async oldestWith(index: number): Promise<StampedCheckpoint | undefined> {
     const found = await this.model
       .findOne({ size: { $gt: index } })

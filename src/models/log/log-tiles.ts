@@ -4,7 +4,10 @@ import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/c
 import { wasMade } from '../mongo/duplicate-key.js';
 import { insertOrRaise } from '../mongo/insert-missing.js';
 
-/** The tiles of the tree (see `Tile`). Those of level 0 hold the leaves: they say what the log holds; all else follows from them. */
+/**
+ * The tiles of the tree (see `Tile`). Those of level 0 hold the leaves: they say what the log holds; all else follows
+ * from them.
+ */
 const tiles = collection('log_tiles', {
   /** Level and index, such as `0/17`. */
   _id: must(String),

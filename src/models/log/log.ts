@@ -78,8 +78,8 @@ export interface Memory {
 /**
  * The log: an append-only Merkle tree over records, and its signed head.
  *
- * Leaves are appended first; the rest of the tree and the head follow from them. What a crash leaves undone is done by the next {@link publish}, by
- * any process.
+ * Leaves are appended first; the rest of the tree and the head follow from them. What a crash leaves undone is done by
+ * the next {@link publish}, by any process.
  */
 export class LogRepository {
   private readonly tiles: LogTiles;
@@ -101,8 +101,8 @@ export class LogRepository {
   }
 
   /**
-   * Appends records. They are part of the log, but not of a checkpoint yet. A record that is appended again has the number that it had, if that is among
-   * the last few thousand; otherwise it is there twice, which does no harm.
+   * Appends records. They are part of the log, but not of a checkpoint yet. A record that is appended again has the
+   * number that it had, if that is among the last few thousand; otherwise it is there twice, which does no harm.
    *
    * @returns their numbers
    */
@@ -137,19 +137,21 @@ export class LogRepository {
   }
 
   /**
-   * Brings the tree and the checkpoint up to the leaves. What is signed continues every checkpoint that MongoDB or `memory` has, as the stored tiles
-   * prove it.
+   * Brings the tree and the checkpoint up to the leaves. What is signed continues every checkpoint that MongoDB or
+   * `memory` has, as the stored tiles prove it.
    *
    * @param signers of one log @returns the last checkpoint
    * @throws LogAlteredError if it does not, or a checkpoint that was signed is missing: then nothing is signed
-   * @throws LogCopyError if the copy outside cannot be read or written: then nothing is signed either, or nobody sees it
+   * @throws LogCopyError if the copy outside cannot be read or written: then nothing is signed either, or nobody sees
+   * it
    */
   publish(signers: readonly NoteSigner[], memory: Memory = {}): Promise<LogHead> {
     return this.inTurn(() => this.publishNow(signers, memory));
   }
 
   /**
-   * Looks at all tiles of the signed tree, once when the process begins to sign and then once a day, part by part. {@link publish} does it too, at once.
+   * Looks at all tiles of the signed tree, once when the process begins to sign and then once a day, part by part.
+   * {@link publish} does it too, at once.
    *
    * @param until when to stop, milliseconds since the epoch @returns whether it is done
    * @throws LogAlteredError
@@ -161,14 +163,19 @@ export class LogRepository {
     });
   }
 
-  /** The last checkpoint; `undefined` if none has been signed. @throws LogAlteredError if none of the keys has signed it */
+  /**
+   * The last checkpoint; `undefined` if none has been signed.
+   *
+   * @throws LogAlteredError if none of the keys has signed it
+   */
   async head(keys: readonly NoteVerifier[]): Promise<OpenedCheckpoint | undefined> {
     const stored = await this.heads.read();
     return stored && openStored(stored, keys);
   }
 
   /**
-   * Proves a record in the log: as it was signed last, or as it was when a time stamp first had it, which says how old it is at least.
+   * Proves a record in the log: as it was signed last, or as it was when a time stamp first had it, which says how old
+   * it is at least.
    *
    * @param index its number @returns `undefined` if it was appended after that
    * @throws LogAlteredError if the log does not hold this record there, or none of the keys has signed it
@@ -188,12 +195,19 @@ export class LogRepository {
     return { proof, head };
   }
 
-  /** Proof that the log of one size is the beginning of the log of another. Both at least 1, and not beyond the last checkpoint. */
+  /**
+   * Proof that the log of one size is the beginning of the log of another. Both at least 1, and not beyond the last
+   * checkpoint.
+   */
   consistency(from: number, to: number): Promise<Buffer[]> {
     return consistencyProof(from, to, readFromTiles(this.read));
   }
 
-  /** A tile as it was in a log of a size; `undefined` if there was none so wide. @param size not beyond the last checkpoint */
+  /**
+   * A tile as it was in a log of a size; `undefined` if there was none so wide.
+   *
+   * @param size not beyond the last checkpoint
+   */
   async tile(key: TileKey, width: number, size: number): Promise<Buffer | undefined> {
     if (widthOf(key, size) < width) return undefined;
     const [tile] = await this.tiles.read([key]);
@@ -232,8 +246,8 @@ export class LogRepository {
     await this.proveContinued(before, tree);
     const isSigned = last?.size === tree.size && isSignedBy(last, signers);
     const signed = isSigned ? last.note : signCheckpoint(tree.size, tree.root, signers);
-    // The copy comes first: a note that left this process and is remembered nowhere could be signed again over another tree. Only the first of all
-    // has to be in MongoDB before, where a missing one would otherwise count as taken away.
+    // The copy comes first: a note that left this process and is remembered nowhere could be signed again over another
+    // tree. Only the first of all has to be in MongoDB before, where a missing one would otherwise count as taken away.
     if (head && !isSigned) await copy?.write(signed);
     const proofFrom = async (from: number) => (from === 0 ? [] : this.consistency(from, tree.size));
     const note =

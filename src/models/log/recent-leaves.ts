@@ -1,6 +1,9 @@
 import { TILE_WIDTH, type Tile } from '../../domain/log/tiles.js';
 
-/** Tiles of leaves that are remembered: what is appended again was appended a moment ago, by a run that was killed or by one beside it. */
+/**
+ * Tiles of leaves that are remembered: what is appended again was appended a moment ago, by a run that was killed or by
+ * one beside it.
+ */
 export const TILES_REMEMBERED = 16;
 
 /** The last leaves of the log with their numbers. Up to {@link end} none of the last few thousand is missing. */

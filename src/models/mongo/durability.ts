@@ -1,9 +1,13 @@
-/** How long a majority may take to confirm a write, milliseconds: then the server says that it did not, and the connection stays. */
+/**
+ * How long a majority may take to confirm a write, milliseconds: then the server says that it did not, and the
+ * connection stays.
+ */
 const MAJORITY_TIMEOUT_MS = 5_000;
 
 /**
- * What is asked of a server for every read and write: what it has acknowledged is on the disks of a majority, so it outlives the loss of any one
- * of them, and reads are of the server that takes writes. What the server rejects because another one takes over is tried once more.
+ * What is asked of a server for every read and write: what it has acknowledged is on the disks of a majority, so it
+ * outlives the loss of any one of them, and reads are of the server that takes writes. What the server rejects because
+ * another one takes over is tried once more.
  */
 export const DURABLE = {
   writeConcern: { w: 'majority', journal: true, wtimeoutMS: MAJORITY_TIMEOUT_MS },
@@ -13,8 +17,9 @@ export const DURABLE = {
 } as const;
 
 /**
- * For what must not be taken back after it was read, such as a secret that something was encrypted with: a server that loses its place takes
- * back what no majority has. Right after another one has taken over, this may read what was there a moment before.
+ * For what must not be taken back after it was read, such as a secret that something was encrypted with: a server that
+ * loses its place takes back what no majority has. Right after another one has taken over, this may read what was there
+ * a moment before.
  */
 export const BY_MAJORITY = { readConcern: { level: 'majority' } } as const;
 
@@ -30,7 +35,11 @@ const STRONG: Readonly<Record<string, (value: string) => boolean>> = {
   retryreads: isTrue,
 };
 
-/** @param setting that has the connection string @throws Error naming each option with which acknowledged writes could be lost, or old ones read */
+/**
+ * @param setting that has the connection string
+ *
+ * @throws Error naming each option with which acknowledged writes could be lost, or old ones read
+ */
 export function requireDurable(setting: string, uri: string): void {
   const [, query = ''] = /\?([^#]*)/.exec(uri) ?? [];
   const weak = [...new URLSearchParams(query)].filter(

@@ -7,7 +7,8 @@ const WRITES_AT_ONCE = 100;
 type Writes = Parameters<mongo.Collection['bulkWrite']>[0];
 
 /**
- * Stores documents, but none in the place of one with the same `_id`. They are stored as they are: nothing is cast by a schema.
+ * Stores documents, but none in the place of one with the same `_id`. They are stored as they are: nothing is cast by a
+ * schema.
  *
  * @returns the indexes of those that were not stored
  */
@@ -39,7 +40,10 @@ function indexesOfDuplicates(error: unknown): number[] {
   });
 }
 
-/** Stores documents, also in the place of one with the same `_id` whose number in a field is smaller. One whose number is not smaller stays. */
+/**
+ * Stores documents, also in the place of one with the same `_id` whose number in a field is smaller. One whose number
+ * is not smaller stays.
+ */
 export async function insertOrRaise<D extends { _id: string }>(
   model: Model<D>,
   documents: readonly D[],

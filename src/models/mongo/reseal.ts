@@ -31,7 +31,11 @@ export async function resealEach<D extends SealedDocument>(
   return resealed;
 }
 
-/** A box that a process may do without: whoever needs it asks for it. @param otherwise what is wrong where there is none */
+/**
+ * A box that a process may do without: whoever needs it asks for it.
+ *
+ * @param otherwise what is wrong where there is none
+ */
 export function boxOr(box: SecretBox | undefined, otherwise: string): () => SecretBox {
   return () => {
     if (!box) throw new Error(otherwise);

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 
 /**
- * Remembers look-ups for moments, so that a busy key costs the database one look-up per moment. Equal look-ups under way are shared.
- * Failures are not remembered.
+ * Remembers look-ups for moments, so that a busy key costs the database one look-up per moment. Equal look-ups under
+ * way are shared. Failures are not remembered.
  */
 export class ShortCache<T> {
   private readonly entries: LRUCache<string, Promise<T>>;
@@ -25,7 +25,10 @@ export class ShortCache<T> {
     return this.entries.get(key);
   }
 
-  /** Changes what is remembered of a key, as this process has changed it. It is not remembered for any longer, and nothing new is. */
+  /**
+   * Changes what is remembered of a key, as this process has changed it. It is not remembered for any longer, and
+   * nothing new is.
+   */
   change(key: string, change: (value: T) => T): void {
     const known = this.peek(key);
     if (known !== undefined) void this.remember(key, known.then(change), true);

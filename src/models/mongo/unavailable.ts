@@ -1,11 +1,13 @@
 import { Error as MongooseError, mongo } from 'mongoose';
 
-/** How the driver reports a connection that the server has just closed: as the socket does, not as an error of its own. */
+/**
+ * How the driver reports a connection that the server has just closed: as the socket does, not as an error of its own.
+ */
 const SOCKET_CLOSED = new Set(['EPIPE', 'ECONNRESET']);
 
 /**
- * MongoDB's codes of errors that are over when a server has taken over from another, or enough of them are there again. What was asked for may
- * have been done all the same.
+ * MongoDB's codes of errors that are over when a server has taken over from another, or enough of them are there again.
+ * What was asked for may have been done all the same.
  */
 const TEMPORARY_CODES: ReadonlySet<unknown> = new Set([
   6, // HostUnreachable

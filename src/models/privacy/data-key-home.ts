@@ -14,7 +14,10 @@ const HOME = 'home';
 /** Keys that are moved at once. */
 const MOVED_AT_ONCE = 500;
 
-/** Where the data keys of an installation are, if that is a database of their own. Without the right keys, everything would look erased. */
+/**
+ * Where the data keys of an installation are, if that is a database of their own. Without the right keys, everything
+ * would look erased.
+ */
 export class DataKeyHome {
   private readonly main: ReturnType<typeof inDatabase>;
   private readonly apart: ReturnType<typeof inDatabase> | undefined;
@@ -48,7 +51,11 @@ export class DataKeyHome {
       );
   }
 
-  /** Moves the data keys to the database of their own, if there is one. No process may use them meanwhile. @returns how many were moved */
+  /**
+   * Moves the data keys to the database of their own, if there is one. No process may use them meanwhile.
+   *
+   * @returns how many were moved
+   */
   async move(): Promise<number> {
     if (!this.apart) return 0;
     if (!(await this.main.home.findById(HOME).lean())) {

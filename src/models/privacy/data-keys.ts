@@ -36,8 +36,8 @@ export const OVERWRITTEN = '.'.repeat(160);
 export type KeptKey = Pick<DataKeyDocument, 'key_id' | 'created_at'>;
 
 /**
- * The data keys of accounts and subjects, wrapped by the newest of HOOKLINE_WRAPPING_KEYS, or of HOOKLINE_PAYLOAD_KEYS or HOOKLINE_SECRET_KEYS
- * without them. What a deleted one has sealed cannot be read any more.
+ * The data keys of accounts and subjects, wrapped by the newest of HOOKLINE_WRAPPING_KEYS, or of HOOKLINE_PAYLOAD_KEYS
+ * or HOOKLINE_SECRET_KEYS without them. What a deleted one has sealed cannot be read any more.
  */
 export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKeys {
   private readonly box: () => SecretBox;
@@ -86,8 +86,8 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   }
 
   /**
-   * Claims a key for the erasure that is to delete it, so that of all who ask at the same time one has it. Who asks to cancel open
-   * deliveries does not wait for an erasure that lets them end first.
+   * Claims a key for the erasure that is to delete it, so that of all who ask at the same time one has it. Who asks to
+   * cancel open deliveries does not wait for an erasure that lets them end first.
    *
    * @returns the erasure that has claimed it, this or an earlier one; `undefined` if the key is gone
    */

@@ -71,7 +71,8 @@ export class ErasureRepository {
   }
 
   /**
-   * Records that a key is deleted again which a restored backup has brought back, and the erasure itself, if the backup is older than that.
+   * Records that a key is deleted again which a restored backup has brought back, and the erasure itself, if the backup
+   * is older than that.
    *
    * @param erasure as it was recorded before
    */

@@ -12,7 +12,9 @@ const startedReplays = collection('started_replays', {
   at: must(Date, { expires: REMEMBERED_S }),
 });
 
-/** The replays that were started of late, as all processes see them: Temporal lists one a moment after it was started. */
+/**
+ * The replays that were started of late, as all processes see them: Temporal lists one a moment after it was started.
+ */
 export class StartedReplays extends repositoryOf(startedReplays) {
   private readonly locks: AccountLocks;
 

@@ -77,7 +77,10 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     await this.holders.updateOne({ _id: holder }, { $max: { until } }, { upsert: true });
   }
 
-  /** One write, unless another process has reserved a block of the account since this one did: the block and the next number stand in one document. */
+  /**
+   * One write, unless another process has reserved a block of the account since this one did: the block and the next
+   * number stand in one document.
+   */
   async reserve(accountId: string, holder: string, size: number): Promise<NumberRange> {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
       const first = this.known.get(accountId) ?? (await this.nextOf(accountId));
@@ -106,7 +109,10 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     return wasMade(this.model.create({ _id: accountId, next: block.last + 1, blocks: [block] }));
   }
 
-  /** What is left is declared void before the block is given up: after a crash in between it is declared once more, which changes nothing. */
+  /**
+   * What is left is declared void before the block is given up: after a crash in between it is declared once more,
+   * which changes nothing.
+   */
   async release(
     accountId: string,
     block: Block,
@@ -145,7 +151,11 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     await this.holders.deleteMany({ _id: { $in: [...until.keys()] } });
   }
 
-  /** Declares void what no event has of a block whose process is dead, and gives the block up. @param used numbers that events have */
+  /**
+   * Declares void what no event has of a block whose process is dead, and gives the block up.
+   *
+   * @param used numbers that events have
+   */
   async settle({ account_id, first, last, holder }: DeadBlock, used: readonly NumberRange[]): Promise<void> {
     await this.release(account_id, { first, last, holder }, missingIn({ first, last }, used), undefined);
   }

@@ -34,7 +34,11 @@ export class MinuteRepository extends repositoryOf(minutes) {
     );
   }
 
-  /** Minutes from one on, oldest first; those in which nothing happened are left out. @param from milliseconds since the epoch */
+  /**
+   * Minutes from one on, oldest first; those in which nothing happened are left out.
+   *
+   * @param from milliseconds since the epoch
+   */
   async since(from: number): Promise<MinuteRow[]> {
     const found = await this.model
       .find({ _id: { $gte: from } })

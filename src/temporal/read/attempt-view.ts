@@ -42,7 +42,9 @@ export function openAttempts(
   );
 }
 
-/** An attempt that a list was asked for, with the run that made it, and without what was answered: a list can have many. */
+/**
+ * An attempt that a list was asked for, with the run that made it, and without what was answered: a list can have many.
+ */
 export type AskedAttempt = Omit<
   AttemptView,
   'response_headers' | 'response_snippet' | 'response_sealed' | 'timings_ms'
@@ -73,7 +75,10 @@ export function askedAttempts(
 /** How an attempt ended. */
 type Result = Pick<Attempt, 'status_code' | 'error_code'>;
 
-/** The latest attempt of a delivery, as a list shows it if it is asked to; of an open one without its duration: lists do not read its record. */
+/**
+ * The latest attempt of a delivery, as a list shows it if it is asked to; of an open one without its duration: lists do
+ * not read its record.
+ */
 export type LastAttempt = Pick<Attempt, 'number'> & Partial<Pick<Attempt, 'duration_ms'>> & Result;
 
 /** The latest of some attempts; `undefined` if there are none. */

@@ -12,8 +12,8 @@ import { type Located, RowReader } from './row-reader.js';
  * A delivery with everything that happened to it, as it is read by itself.
  *
  * @param sealer opens what the execution holds sealed
- * @param known what has been read already, for who reads many deliveries: a reader that they share, what the execution was started with, and
- *   earlier runs that the archive has
+ * @param known what has been read already, for who reads many deliveries: a reader that they share, what the execution
+ * was started with, and earlier runs that the archive has
  */
 export async function readDelivery(
   client: Client,

@@ -99,7 +99,10 @@ export function clausesOf(whose: Whose, { since, ...filter }: LedgerFilter): Cla
   ];
 }
 
-/** The deliveries in an execution that match, as far as lists tell: a group holds others, too. Not compared: results of attempts. */
+/**
+ * The deliveries in an execution that match, as far as lists tell: a group holds others, too. Not compared: results of
+ * attempts.
+ */
 export function matchingRows(
   execution: Execution,
   whose: Whose,
@@ -128,7 +131,9 @@ export function asksForResult(filter: ResultFilter): boolean {
   return resultTests(filter).length > 0;
 }
 
-/** Whether the latest attempt of a delivery ended as a filter says. Its cause may tell; otherwise its record is read. */
+/**
+ * Whether the latest attempt of a delivery ended as a filter says. Its cause may tell; otherwise its record is read.
+ */
 export async function hasResult(
   item: Located,
   filter: ResultFilter,

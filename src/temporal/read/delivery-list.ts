@@ -33,8 +33,8 @@ const MAX_RESENT = 50;
 export type ListedRow = PlacedRow<DeliverySummary> & { account_id: string };
 
 /**
- * The deliveries of an account, or of all, that match a filter, or their events. Search attributes narrow executions down; the rest is compared with
- * their memos and records. A page that has looked at {@link MAX_EXAMINED} rows, or read
+ * The deliveries of an account, or of all, that match a filter, or their events. Search attributes narrow executions
+ * down; the rest is compared with their memos and records. A page that has looked at {@link MAX_EXAMINED} rows, or read
  * {@link MAX_GROUPS_READ} groups, ends there, with a cursor, even if it has few rows or none.
  */
 export class DeliveryList {
@@ -150,8 +150,8 @@ export class DeliveryList {
   }
 
   /**
-   * Of several deliveries of an event one stands for it, wherever in the list the others are. If the filter names an endpoint, there is but
-   * one.
+   * Of several deliveries of an event one stands for it, wherever in the list the others are. If the filter names an
+   * endpoint, there is but one.
    */
   private async firstOfEvents(items: readonly Located[]): Promise<Located[]> {
     if (items.length === 0) return [];

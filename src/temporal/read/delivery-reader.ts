@@ -26,7 +26,10 @@ import type { Located } from './row-reader.js';
 import { TimelineReader } from './timeline/timeline-reader.js';
 import type { Page } from './visibility/visibility.js';
 
-/** Reads deliveries from the ledger, and what Temporal has removed from the archive. It needs no worker, so it answers while deliveries stand still. */
+/**
+ * Reads deliveries from the ledger, and what Temporal has removed from the archive. It needs no worker, so it answers
+ * while deliveries stand still.
+ */
 export class DeliveryReader {
   /** What lists are asked for besides. */
   readonly extras: RowExtras;

@@ -103,8 +103,8 @@ export const EVERY_ACCOUNT = Symbol('every account');
 export type Whose = string | typeof EVERY_ACCOUNT;
 
 /**
- * The deliveries that an execution stands for: one, several, or none. A group can hold deliveries of several accounts, so every reader asks
- * for one account's.
+ * The deliveries that an execution stands for: one, several, or none. A group can hold deliveries of several accounts,
+ * so every reader asks for one account's.
  */
 export function deliveriesOf(execution: Execution, whose: Whose): DeliveryRow[] {
   const { states = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
@@ -159,7 +159,10 @@ function summarize(
   };
 }
 
-/** A closed execution's own status tells the outcome of its only delivery; of a group, what the memo does not say of a member. */
+/**
+ * A closed execution's own status tells the outcome of its only delivery; of a group, what the memo does not say of a
+ * member.
+ */
 function statusOf({ workflowId, status }: Execution, state: MemberState | undefined): ShownStatus {
   const { name } = status;
   if (name === 'RUNNING' || name === 'CONTINUED_AS_NEW') return state?.status ?? 'delivering';

@@ -28,8 +28,9 @@ export interface ResendMemo {
 const MAX_EARLIER_RUNS = 10;
 
 /**
- * The runs of a delivery before the given one, newest first, with their attempts. A run that resends a delivery names the run before, so
- * a delivery that was never resent costs no call. Runs beyond the namespace's retention are in the archive.
+ * The runs of a delivery before the given one, newest first, with their attempts. A run that resends a delivery names
+ * the run before, so a delivery that was never resent costs no call. Runs beyond the namespace's retention are in the
+ * archive.
  *
  * @param archived runs of the delivery that the archive has, newest first
  */
@@ -59,8 +60,8 @@ export async function readEarlierRuns(
 }
 
 /**
- * Leaves out runs that do not count any more: of deliveries that were sent again, and of executions that were reset in Temporal. Only the
- * newest run of each delivery stays.
+ * Leaves out runs that do not count any more: of deliveries that were sent again, and of executions that were reset in
+ * Temporal. Only the newest run of each delivery stays.
  *
  * @param runs where newer runs are looked for
  */
@@ -73,14 +74,17 @@ export function newestRuns<T extends Located>(deliveries: readonly T[], runs: re
   return deliveries.filter((one) => orderOf(one) >= (newest.get(one.row.summary.id) ?? ''));
 }
 
-/** Sorts the runs of a delivery. A reset run has the start of the run that was reset in its memo, and a later one of its own. */
+/**
+ * Sorts the runs of a delivery. A reset run has the start of the run that was reset in its memo, and a later one of its
+ * own.
+ */
 function orderOf({ execution, row }: Located): string {
   return `${row.summary.started_at} ${execution.startTime.toISOString()}`;
 }
 
 /**
- * The runs of closed deliveries, and of the groups that they are in, that visibility lists. Most deliveries have no other run
- * than the one at hand, and to count executions costs a tenth of listing them, so they are counted first.
+ * The runs of closed deliveries, and of the groups that they are in, that visibility lists. Most deliveries have no
+ * other run than the one at hand, and to count executions costs a tenth of listing them, so they are counted first.
  */
 export async function findRuns(
   client: Client,

@@ -34,7 +34,8 @@ export class EventReader {
   /**
    * One event of an account; `undefined` if the account has no such event.
    *
-   * @param endpointIds endpoints that the event may have gone to: its deliveries are found by them before visibility lists them
+   * @param endpointIds endpoints that the event may have gone to: its deliveries are found by them before visibility
+   * lists them
    */
   async get(
     accountId: string,
@@ -81,7 +82,9 @@ export class EventReader {
     };
   }
 
-  /** The workflow task that keeps failing, so that an event's deliveries are not started; `undefined` if there is none. */
+  /**
+   * The workflow task that keeps failing, so that an event's deliveries are not started; `undefined` if there is none.
+   */
   async failingFanOut(accountId: string, eventId: string): Promise<FailingTask | undefined> {
     const open = (await findFanOut(this.sources.client, accountId, eventId)).filter(
       ({ closeTime }) => !closeTime,
@@ -90,7 +93,10 @@ export class EventReader {
     return tasks.find((task) => task && keepsFailing(task));
   }
 
-  /** A page of an account's events: those that match what is asked of events, and have a delivery that matches all that is asked of deliveries. */
+  /**
+   * A page of an account's events: those that match what is asked of events, and have a delivery that matches all that
+   * is asked of deliveries.
+   */
   async list(
     accountId: string,
     filter: DeliveryFilter,

@@ -10,8 +10,9 @@ const { WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW: RESET } =
 /**
  * The workflow task that is open in a run, if it has failed; `undefined` if it has not, or there is none.
  *
- * Temporal counts tries from one again whenever something happens, such as a signal, and after a failure on the worker that had the
- * execution in its cache. So its number alone would hide that an execution which is sent signals never goes on.
+ * Temporal counts tries from one again whenever something happens, such as a signal, and after a failure on the worker
+ * that had the execution in its cache. So its number alone would hide that an execution which is sent signals never
+ * goes on.
  */
 export async function readFailingTask(client: Client, run: Run): Promise<FailingTask | undefined> {
   const { raw } = await client.workflow.getHandle(run.workflowId, run.runId).describe();

@@ -70,8 +70,8 @@ export async function readTaskAttempt(client: Client, { workflowId, runId }: Run
 }
 
 /**
- * The records with which the deliveries of an execution closed: in its result, or in its failure's details. `undefined` if it has neither, or
- * if the result leaves them to the history.
+ * The records with which the deliveries of an execution closed: in its result, or in its failure's details. `undefined`
+ * if it has neither, or if the result leaves them to the history.
  */
 export async function readClosingRecords(client: Client, run: Run): Promise<DeliveryRecord[] | undefined> {
   const event = await closingEvent(client, run);

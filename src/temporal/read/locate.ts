@@ -11,7 +11,10 @@ import type { Located } from './row-reader.js';
 import { where } from './visibility/clauses.js';
 import { describeExecution, type Execution, listExecutions } from './visibility/visibility.js';
 
-/** Visibility is complete for events older than this, milliseconds. It lists executions a moment after they were started. */
+/**
+ * Visibility is complete for events older than this, milliseconds. It lists executions a moment after they were
+ * started.
+ */
 const VISIBLE_WITHIN_MS = 10_000;
 /** What is not found of a younger event is looked for again after these waits: half a second in all. Milliseconds. */
 const WAITS_MS = [25, 50, 75, 100, 250];
@@ -34,8 +37,9 @@ export interface LedgerSources {
 }
 
 /**
- * The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. Temporal knows an execution by its
- * id at once, but lists it a moment later; so a group that another process started is found only by looking again.
+ * The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. Temporal
+ * knows an execution by its id at once, but lists it a moment later; so a group that another process started is found
+ * only by looking again.
  */
 export function locateDelivery(
   { client, recentGroups }: LedgerSources,
@@ -68,7 +72,8 @@ export function locateDelivery(
 /**
  * The executions of an event of an account, except its fan-out; groups among them have other deliveries, too.
  *
- * @param endpointIds endpoints that the event may have gone to: while it is young, visibility may not list its deliveries
+ * @param endpointIds endpoints that the event may have gone to: while it is young, visibility may not list its
+ * deliveries
  */
 export async function locateEvent(
   { client, recentGroups }: LedgerSources,

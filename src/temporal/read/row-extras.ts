@@ -44,7 +44,9 @@ export type RowExtra = (typeof ROW_EXTRAS)[number];
 export type ExtendedRow<T extends DeliverySummary = DeliverySummary> = T & {
   /** Of an open one, how many attempts it has at most. */
   max_attempts?: number;
-  /** The payload of its event, of which business keys are read; absent if it cannot be read any more, or is too large. */
+  /**
+   * The payload of its event, of which business keys are read; absent if it cannot be read any more, or is too large.
+   */
   payload?: string;
 };
 
@@ -131,8 +133,9 @@ function attemptIn(cause: Cause | undefined): AttemptCause | undefined {
 type Row = Pick<DeliverySummary, 'id' | 'event_id' | 'status' | 'workflow_id' | 'run_id'>;
 
 /**
- * What deliveries were started with, for rows of lists: their events, and how many attempts they have at most. Neither ever changes, so it is remembered; events as
- * they are stored, sealed, so that nothing can be read here of what has been erased.
+ * What deliveries were started with, for rows of lists: their events, and how many attempts they have at most. Neither
+ * ever changes, so it is remembered; events as they are stored, sealed, so that nothing can be read here of what has
+ * been erased.
  */
 class StartedFacts {
   private readonly client: Client;

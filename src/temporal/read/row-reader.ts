@@ -23,8 +23,8 @@ export interface Located {
 }
 
 /**
- * Reads what rows of a list do not say by themselves, so that every view of a delivery says the same. What several rows have in common,
- * such as the history of their group, is read once: a reader is for one answer.
+ * Reads what rows of a list do not say by themselves, so that every view of a delivery says the same. What several rows
+ * have in common, such as the history of their group, is read once: a reader is for one answer.
  */
 export class RowReader {
   /** How many groups have been read. */
@@ -39,7 +39,10 @@ export class RowReader {
     this.client = client;
   }
 
-  /** A delivery as every list shows it. It costs a read if its row does not say why it waits, when it closed, or who terminated it. */
+  /**
+   * A delivery as every list shows it. It costs a read if its row does not say why it waits, when it closed, or who
+   * terminated it.
+   */
   async summary({ execution, row }: Located): Promise<DeliverySummary> {
     if (saysEverything(execution, row)) return summarize(row.summary);
     return summarize(row.summary, await this.record({ execution, row }));

@@ -3,8 +3,8 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { VisibilityBudget } from './visibility/visibility-budget.js';
 
 /**
- * How long one try of a call to Temporal may take, milliseconds: below the eight seconds after which the API gives up, and above the time in
- * which a server that was killed is usually back. The SDK's own limit is 30 s.
+ * How long one try of a call to Temporal may take, milliseconds: below the eight seconds after which the API gives up,
+ * and above the time in which a server that was killed is usually back. The SDK's own limit is 30 s.
  */
 const CALL_DEADLINE_MS = 7_500;
 
@@ -29,8 +29,8 @@ const VISIBILITY_CALLS = new Set<string | symbol>([
 ]);
 
 /**
- * A connection that gives each call a deadline, so that calls fail soon if a server accepts them and stays silent. A deadline around a
- * whole request is not enough, because the start call of a group is made for many requests.
+ * A connection that gives each call a deadline, so that calls fail soon if a server accepts them and stays silent. A
+ * deadline around a whole request is not enough, because the start call of a group is made for many requests.
  *
  * @returns a connection for clients; a worker takes the original, whose polls wait for a minute
  */

@@ -31,11 +31,17 @@ export interface TemporalSettings {
   tls?: boolean | TemporalTls | undefined;
   /** What payloads are encrypted with, the newest first; absent: they are not. */
   payloadKeys?: readonly SecretKey[] | undefined;
-  /** How many calls that list or count this connection makes in a second; absent: as many as {@link visibilityRoom} says. */
+  /**
+   * How many calls that list or count this connection makes in a second; absent: as many as {@link visibilityRoom}
+   * says.
+   */
   visibilityPerSecond?: number | undefined;
 }
 
-/** The connection to Temporal. Client and worker share it, because the server hands a started workflow back only on the same connection. */
+/**
+ * The connection to Temporal. Client and worker share it, because the server hands a started workflow back only on the
+ * same connection.
+ */
 export interface TemporalConnection {
   native: NativeConnection;
   client: Client;
@@ -47,7 +53,8 @@ export interface TemporalConnection {
 }
 
 /**
- * Sets up the SDK for this process; call it before anything else of the SDK. A process has one runtime: the first one stays.
+ * Sets up the SDK for this process; call it before anything else of the SDK. A process has one runtime: the first one
+ * stays.
  *
  * @param metricsAddress where the SDK's own metrics are served for Prometheus, `host:port`; not served if it is absent
  */
@@ -72,13 +79,19 @@ export function installRuntime(logger: Logger, metricsAddress: string | undefine
   }
 }
 
-/** The SDK's warning about a worker that runs activities only, which the worker of the isolated lane does on purpose. */
+/**
+ * The SDK's warning about a worker that runs activities only, which the worker of the isolated lane does on purpose.
+ */
 const NO_WORKFLOWS = 'No workflows registered';
 
 /** The SDK connects with a call, and tells in its text alone how that was answered. */
 const IS_STRANGER = /caller does not have permission|valid authentication credentials/;
 
-/** Connects to Temporal. Every call of the client has a deadline. @throws Error that names the address if the server cannot be reached */
+/**
+ * Connects to Temporal. Every call of the client has a deadline.
+ *
+ * @throws Error that names the address if the server cannot be reached
+ */
 export async function connectTemporal(settings: TemporalSettings): Promise<TemporalConnection> {
   const tls = typeof settings.tls === 'object' ? await tlsOption(settings.tls) : settings.tls;
   const native = await withTimeout(
@@ -119,7 +132,9 @@ const FAILURE_CONVERTER_PATH = fileURLToPath(
   new URL(`failure-converter${extname(import.meta.url)}`, import.meta.url),
 );
 
-/** How payloads are written for Temporal. Without keys what is encrypted is still recognized, and refused with a reason. */
+/**
+ * How payloads are written for Temporal. Without keys what is encrypted is still recognized, and refused with a reason.
+ */
 function dataConverterOf(keys: readonly SecretKey[] = []): DataConverter {
   return {
     payloadCodecs: [new EncryptionCodec(keys)],

@@ -15,8 +15,9 @@ const POLL_MS = 200;
 const DAY_S = 86_400;
 
 /**
- * Creates the namespace with its retention and search attributes, or updates an existing one. It may be called any number of times, by
- * several processes at once. Where the server does not let this caller do so, such as Temporal Cloud, it is checked that somebody else has.
+ * Creates the namespace with its retention and search attributes, or updates an existing one. It may be called any
+ * number of times, by several processes at once. Where the server does not let this caller do so, such as Temporal
+ * Cloud, it is checked that somebody else has.
  *
  * @param report receives lines about what is not as it should be, and works all the same
  * @throws AdministrationNeededError with the commands for what is missing, where the server refuses them here

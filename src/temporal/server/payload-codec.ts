@@ -20,8 +20,9 @@ export class PayloadCodecError extends Error {
 }
 
 /**
- * Encrypts what leaves the process for Temporal: inputs, results, memos, signals, updates, queries, details of failures, summaries. AES-256-GCM
- * with a random 96-bit nonce; the key's id stands in the metadata, authenticated. Search attributes are not payloads of this kind.
+ * Encrypts what leaves the process for Temporal: inputs, results, memos, signals, updates, queries, details of
+ * failures, summaries. AES-256-GCM with a random 96-bit nonce; the key's id stands in the metadata, authenticated.
+ * Search attributes are not payloads of this kind.
  *
  * What is not encrypted is read as it stands, so that executions which began before encryption was turned on go on.
  */

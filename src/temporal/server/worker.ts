@@ -14,7 +14,10 @@ export interface WorkerSettings {
   shutdownGraceMs: number;
   /** Attempts of the isolated lane under way at once. */
   isolatedAttempts: number;
-  /** Which build of which deployment this is, where Temporal decides what builds get (Worker Versioning); absent: every worker gets everything. */
+  /**
+   * Which build of which deployment this is, where Temporal decides what builds get (Worker Versioning); absent: every
+   * worker gets everything.
+   */
   deployment: { name: string; buildId: string } | undefined;
   /** Is called with deliveries that have just been closed; after a crash, perhaps twice or not at all. */
   closed(closings: readonly Closing[]): void;
@@ -47,7 +50,8 @@ export async function startWorker(
       workerDeploymentOptions: {
         version: { deploymentName: deployment.name, buildId: deployment.buildId },
         useWorkerVersioning: true,
-        // Workflows move to the build that is current: their code stays compatible by `patched()`, which a rollback relies on, too.
+        // Workflows move to the build that is current: their code stays compatible by `patched()`, which a rollback
+        // relies on, too.
         defaultVersioningBehavior: 'AUTO_UPGRADE',
       },
     }),
@@ -58,11 +62,12 @@ export async function startWorker(
     workflowBundle: { codePath: settings.bundlePath },
     activities,
     sinks: workflowSinks(settings.closed),
-    // A first attempt in the direct lane, or a group of them, holds a workflow task while it waits for its endpoint. Endpoints that hang leave
-    // that lane after a second, and one endpoint has at most 100 attempts in it, so slots remain for the others.
+    // A first attempt in the direct lane, or a group of them, holds a workflow task while it waits for its endpoint.
+    // Endpoints that hang leave that lane after a second, and one endpoint has at most 100 attempts in it, so slots
+    // remain for the others.
     maxConcurrentWorkflowTaskExecutions: 250,
-    // Fewer than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. An early attempt is under way
-    // before its local activity has a slot.
+    // Fewer than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. An early
+    // attempt is under way before its local activity has a slot.
     maxConcurrentLocalActivityExecutions: 200,
     // Activities that start, wake and watch deliveries. None of them waits for an endpoint.
     maxConcurrentActivityTaskExecutions: 50,

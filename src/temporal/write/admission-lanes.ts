@@ -2,8 +2,8 @@ import { Admission, type PendingDelivery, type Starts } from './admission.js';
 import type { StartSlots } from './start-slots.js';
 
 /**
- * Admission in two lanes, each with start slots of its own: deliveries to healthy endpoints never wait for the start of a group whose
- * endpoints are failing, nor for the pause after it.
+ * Admission in two lanes, each with start slots of its own: deliveries to healthy endpoints never wait for the start of
+ * a group whose endpoints are failing, nor for the pause after it.
  */
 export class AdmissionLanes {
   private readonly direct: Admission;

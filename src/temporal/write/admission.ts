@@ -27,20 +27,24 @@ export interface Starts {
   startGroup(deliveries: readonly PendingDelivery[]): Promise<void>;
 }
 
-/** The most bytes of payload in a group. It is one input of a workflow, which Temporal limits to 2 MiB (`docs/decisions/0013`). */
+/**
+ * The most bytes of payload in a group. It is one input of a workflow, which Temporal limits to 2 MiB
+ * (`docs/decisions/0013`).
+ */
 export const MAX_GROUP_BYTES = 512 * 1024;
 /** The most deliveries that wait for a start in a lane; beyond it, events are refused. */
 export const MAX_WAITING = 5_000;
 /** Deliveries of one event up to this many are started by themselves if nothing else waits. */
 const MAX_ALONE = 10;
 /**
- * After a group its slot pauses: at least so many times as long as the start took, so that the first attempts get the processor; then until as
- * many deliveries wait as the group had, at most `most` times, because the producers that were answered send again. If starts take long
- * because Temporal is far away, they send again much sooner: the second part has a longest time, milliseconds. Groups get larger and answers
- * come sooner than without the pause (`docs/decisions/0010-rest-after-a-group.md`).
+ * After a group its slot pauses: at least so many times as long as the start took, so that the first attempts get the
+ * processor; then until as many deliveries wait as the group had, at most `most` times, because the producers that were
+ * answered send again. If starts take long because Temporal is far away, they send again much sooner: the second part
+ * has a longest time, milliseconds. Groups get larger and answers come sooner than without the pause
+ * (`docs/decisions/0010-rest-after-a-group.md`).
  *
- * Where slots linger, the first part is longer, and the second one ends early only if there is a full group: events that nobody waits for leave
- * more of the processor to others (`docs/decisions/0039-waiting-groups.md`).
+ * Where slots linger, the first part is longer, and the second one ends early only if there is a full group: events
+ * that nobody waits for leave more of the processor to others (`docs/decisions/0039-waiting-groups.md`).
  */
 const REST = {
   most: 3,
@@ -48,14 +52,15 @@ const REST = {
   lingering: { least: 1.2, longestWaitMs: 75 },
 };
 /**
- * Where slots linger, the responses to a group's producers are staggered: so many at a time, over this many times as long as its start took, but
- * no longer than this, milliseconds. Producers send again once they have theirs; if all did so at once, others would be behind all of them.
+ * Where slots linger, the responses to a group's producers are staggered: so many at a time, over this many times as
+ * long as its start took, but no longer than this, milliseconds. Producers send again once they have theirs; if all did
+ * so at once, others would be behind all of them.
  */
 const STAGGER = { size: 4, times: 2, longestMs: 50 };
 
 /**
- * The next delivery counts as late after so many times the mean time between two; the weight of the latest of these times in their mean, and the
- * longest that counts, milliseconds.
+ * The next delivery counts as late after so many times the mean time between two; the weight of the latest of these
+ * times in their mean, and the longest that counts, milliseconds.
  */
 const GAP = { lateAfter: 2, weight: 0.2, longestMs: 1_000 };
 
@@ -67,10 +72,11 @@ interface Waiting {
 }
 
 /**
- * Groups deliveries that wait for a start slot. While slots are free nothing waits, and every delivery is started by itself. What arrives
- * while all slots are taken is started together, as one group, in the next free one.
+ * Groups deliveries that wait for a start slot. While slots are free nothing waits, and every delivery is started by
+ * itself. What arrives while all slots are taken is started together, as one group, in the next free one.
  *
- * A free slot may linger: it waits for more deliveries as long as the next one comes soon. One of a group costs a fraction of one by itself.
+ * A free slot may linger: it waits for more deliveries as long as the next one comes soon. One of a group costs a
+ * fraction of one by itself.
  */
 export class Admission {
   private readonly slots: StartSlots;
@@ -93,7 +99,8 @@ export class Admission {
   }
 
   /**
-   * Starts deliveries of one event, by themselves or together with others. Resolves once every one of them is persisted.
+   * Starts deliveries of one event, by themselves or together with others. Resolves once every one of them is
+   * persisted.
    *
    * @param isUrgent they are started as soon as there is a slot
    * @throws LedgerBusyError if too many are waiting

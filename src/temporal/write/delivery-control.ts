@@ -28,7 +28,8 @@ export class DeliveryControl {
    * Does something to a live delivery, and waits for its answer.
    *
    * @param operator who does it: an API key's id; and the replay through which they do it
-   * @param name of the act, under which it is found again, and done once, however often it is called; absent: nobody looks for it
+   * @param name of the act, under which it is found again, and done once, however often it is called; absent: nobody
+   * looks for it
    * @returns the delivery's record after it; `undefined` if the account has no such live delivery
    * @throws DeliveryStateConflictError if the delivery's state does not allow it, NoWorkerError if no worker answers
    */
@@ -60,8 +61,8 @@ export class DeliveryControl {
   }
 
   /**
-   * Sends a closed delivery again: a new run under the same workflow id, with the same payload and `webhook-id`, from the beginning of
-   * its schedule.
+   * Sends a closed delivery again: a new run under the same workflow id, with the same payload and `webhook-id`, from
+   * the beginning of its schedule.
    *
    * @param target the delivery's endpoint as it is now
    * @param sender who does it: an API key's id

@@ -48,8 +48,8 @@ export interface EventHints {
   /** Token of the person that the event is about. */
   subject?: string | undefined;
   /**
-   * Of {@link DeliveryStarter.nextGroups}, if the same event may be asked for again: it is put into no other one. If it is, those in which the
-   * first call could start its deliveries.
+   * Of {@link DeliveryStarter.nextGroups}, if the same event may be asked for again: it is put into no other one. If it
+   * is, those in which the first call could start its deliveries.
    */
   groups?: GroupRange | undefined;
 }
@@ -60,13 +60,16 @@ export interface DeliveryStarterOptions extends Omit<StartCallOptions, 'recentGr
   conditions: EndpointConditions;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
   releasePerSecond: number;
-  /** Start calls in flight at once in a lane; what arrives meanwhile is committed in groups. 0: no groups, every delivery by itself. */
+  /**
+   * Start calls in flight at once in a lane; what arrives meanwhile is committed in groups. 0: no groups, every
+   * delivery by itself.
+   */
   startsInFlight: number;
 }
 
 /**
- * Writes to the ledger. Every promise resolves after Temporal has persisted what was asked for. The condition of endpoints decides only where
- * first attempts are made; events are accepted in the same way for all.
+ * Writes to the ledger. Every promise resolves after Temporal has persisted what was asked for. The condition of
+ * endpoints decides only where first attempts are made; events are accepted in the same way for all.
  */
 export class DeliveryStarter {
   /** Groups that visibility may not know yet. */
@@ -74,8 +77,8 @@ export class DeliveryStarter {
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
   /**
-   * Fan-outs of an account, events without an endpoint among them. Each is an execution, so they are not started together as deliveries are:
-   * one waits for the other.
+   * Fan-outs of an account, events without an endpoint among them. Each is an execution, so they are not started
+   * together as deliveries are: one waits for the other.
    */
   private readonly fanOutsOf = queuesByKey(1, 10_000);
   /** Absent if there are no groups. */
@@ -107,8 +110,8 @@ export class DeliveryStarter {
   }
 
   /**
-   * The groups in which deliveries of an event can be started that is accepted now. What is written down of them before the event is
-   * accepted says to {@link acceptAgain} where to look. `undefined` if there are no groups.
+   * The groups in which deliveries of an event can be started that is accepted now. What is written down of them before
+   * the event is accepted says to {@link acceptAgain} where to look. `undefined` if there are no groups.
    */
   nextGroups(): GroupRange | undefined {
     const { grouping } = this;
@@ -136,10 +139,12 @@ export class DeliveryStarter {
   }
 
   /**
-   * Starts those deliveries of an event that nobody has started, after a first call of {@link accept}, in whichever process, of which
-   * nobody knows how it ended. That process may be dead, or slow and go on later: either way each delivery is started once.
+   * Starts those deliveries of an event that nobody has started, after a first call of {@link accept}, in whichever
+   * process, of which nobody knows how it ended. That process may be dead, or slow and go on later: either way each
+   * delivery is started once.
    *
-   * Deliveries that are not in a group are started by themselves: under their own ids, which are the same for everybody.
+   * Deliveries that are not in a group are started by themselves: under their own ids, which are the same for
+   * everybody.
    */
   async acceptAgain(
     accepted: AcceptedEvent,
@@ -216,7 +221,8 @@ export class DeliveryStarter {
   }
 
   /**
-   * Starts some of an event's deliveries, unless that has been done already: in groups, or, if there are none, each by itself.
+   * Starts some of an event's deliveries, unless that has been done already: in groups, or, if there are none, each by
+   * itself.
    *
    * @param offset where the first of them is among the event's targets
    */
@@ -238,8 +244,8 @@ export class DeliveryStarter {
   }
 
   /**
-   * Starts the release of what waits for an endpoint, because it takes deliveries again or is gone. A release that is under way runs once
-   * more when it has ended, because deliveries may have been parked behind it.
+   * Starts the release of what waits for an endpoint, because it takes deliveries again or is gone. A release that is
+   * under way runs once more when it has ended, because deliveries may have been parked behind it.
    *
    * @param retries whether deliveries that wait for a retry go along with those that are parked
    */
@@ -256,13 +262,17 @@ export class DeliveryStarter {
     });
   }
 
-  /** Releases what waits for an endpoint, until nothing waits any more. That can take long, so a workflow should wait for it. */
+  /**
+   * Releases what waits for an endpoint, until nothing waits any more. That can take long, so a workflow should wait
+   * for it.
+   */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult> {
     return releaseBacklog(this.options.client, endpoint, options, this.options.timings);
   }
 
   /**
-   * Attempts the oldest parked delivery of an endpoint, or one of the oldest; if none is parked, one that waits for a retry.
+   * Attempts the oldest parked delivery of an endpoint, or one of the oldest; if none is parked, one that waits for a
+   * retry.
    *
    * @param since when the endpoint began to fail
    */

@@ -16,7 +16,10 @@ export interface EndpointWorkflowsOptions {
   attemptTimeoutMs: number;
 }
 
-/** The workflows that look after single endpoints. Every promise resolves after Temporal has persisted what was asked for. */
+/**
+ * The workflows that look after single endpoints. Every promise resolves after Temporal has persisted what was asked
+ * for.
+ */
 export class EndpointWorkflows {
   private readonly options: EndpointWorkflowsOptions;
 
@@ -45,7 +48,11 @@ export class EndpointWorkflows {
     });
   }
 
-  /** Notifies an endpoint's verification that its subscriber has confirmed. @returns whether a verification is under way */
+  /**
+   * Notifies an endpoint's verification that its subscriber has confirmed.
+   *
+   * @returns whether a verification is under way
+   */
   async confirm({ account_id, endpoint_id }: EndpointKey, confirmation: Confirmation): Promise<boolean> {
     const handle = this.options.client.workflow.getHandle(verificationWorkflowId(account_id, endpoint_id));
     return (await unlessGone(handle.signal(confirmed, confirmation).then(() => true))) ?? false;

@@ -4,10 +4,12 @@ import type { PendingDelivery } from './admission.js';
 import type { StartCalls } from './start-calls.js';
 
 /**
- * Starts the deliveries of one event in groups, each in a workflow whose id names the event and the part: a repeat starts nothing twice.
+ * Starts the deliveries of one event in groups, each in a workflow whose id names the event and the part: a repeat
+ * starts nothing twice.
  *
- * A group names the endpoints in one search attribute. How long that may be is a setting of the Temporal server which no call tells, so
- * the groups are large until a server refuses one; from then on this process starts smaller ones, which every server takes.
+ * A group names the endpoints in one search attribute. How long that may be is a setting of the Temporal server which
+ * no call tells, so the groups are large until a server refuses one; from then on this process starts smaller ones,
+ * which every server takes.
  */
 export class EventGroups {
   private readonly calls: Pick<StartCalls, 'startGroup'>;
@@ -46,7 +48,10 @@ export class EventGroups {
   }
 }
 
-/** A large group also says how large it is: in its place there can be several of {@link MAX_GROUP_SIZE} that another process has started. */
+/**
+ * A large group also says how large it is: in its place there can be several of {@link MAX_GROUP_SIZE} that another
+ * process has started.
+ */
 function groupId(deliveries: readonly PendingDelivery[], offset: number): string {
   const { length } = deliveries;
   const part = length > MAX_GROUP_SIZE ? `${offset}+${length}` : `${offset}`;

@@ -7,10 +7,16 @@ import { startedNow } from '../errors.js';
 import type { FanOutMemo } from '../read/event-view.js';
 import type { StartCallOptions } from './start-calls.js';
 
-/** The most bytes of targets in a fan-out's input, about 20,000 targets: with the payload it must stay below Temporal's 2 MiB. */
+/**
+ * The most bytes of targets in a fan-out's input, about 20,000 targets: with the payload it must stay below Temporal's
+ * 2 MiB.
+ */
 const MAX_FAN_OUT_BYTES = 1024 * 1024;
 
-/** Starts workflows that start the deliveries of an event: one for each part of its targets, and one if there are no targets. */
+/**
+ * Starts workflows that start the deliveries of an event: one for each part of its targets, and one if there are no
+ * targets.
+ */
 export async function startFanOut(
   { client, taskQueue, settings, earlyAttempts }: Omit<StartCallOptions, 'recentGroups'>,
   event: AcceptedEvent,

@@ -30,9 +30,10 @@ export interface IncidentSettings {
 }
 
 /**
- * The most reports of failures in a period of {@link Timings}: 40 a second, and fewer where Temporal is busy. Thousands of endpoints may begin to fail at once, each
- * with an incident of its own, and new events come first. A worker would also drop the oldest of its workflows in memory for each of
- * these, even one that waits for an attempt in its first task, which would be made again.
+ * The most reports of failures in a period of {@link Timings}: 40 a second, and fewer where Temporal is busy. Thousands
+ * of endpoints may begin to fail at once, each with an incident of its own, and new events come first. A worker would
+ * also drop the oldest of its workflows in memory for each of these, even one that waits for an attempt in its first
+ * task, which would be made again.
  */
 export const MOST_FAILURE_REPORTS = 10;
 
@@ -59,7 +60,9 @@ export class Incidents {
   private readonly settings: IncidentSettings;
   private readonly conditions: EndpointConditions;
   private readonly reportings = new WeakMap<FailureCount, Reporting>();
-  /** Whether an incident was open: a success is not reported again while that is known, unless a failure came between. */
+  /**
+   * Whether an incident was open: a success is not reported again while that is known, unless a failure came between.
+   */
   private readonly succeeding: LRUCache<string, boolean, Success>;
   /** Reports of successes under way. */
   private readonly successes = new Set<Promise<boolean>>();
@@ -88,8 +91,8 @@ export class Incidents {
   }
 
   /**
-   * Reports a failed attempt, unless it began before one that has succeeded: opens the endpoint's incident, or counts in it. Cheap if there are
-   * many.
+   * Reports a failed attempt, unless it began before one that has succeeded: opens the endpoint's incident, or counts
+   * in it. Cheap if there are many.
    *
    * @param began milliseconds since the epoch
    * @param attempt `attemptName`, if it is known
@@ -151,7 +154,11 @@ export class Incidents {
     if (failures.isBehind) await this.reportNext(endpoint, failures);
   }
 
-  /** Sends what has not been reported as soon as the pace allows it. @returns false if the endpoint has recovered by then, or the process stops */
+  /**
+   * Sends what has not been reported as soon as the pace allows it.
+   *
+   * @returns false if the endpoint has recovered by then, or the process stops
+   */
   private async sendInTurn(
     endpoint: NamedEndpoint,
     failures: FailureCount,
@@ -182,8 +189,8 @@ export class Incidents {
    * Reports an attempt that succeeded, if its endpoint may have been failing.
    *
    * @param began milliseconds since the epoch
-   * @param isMarked the endpoint was marked as failing when the attempt began: another process may have opened an incident since this one
-   *   found none
+   * @param isMarked the endpoint was marked as failing when the attempt began: another process may have opened an
+   * incident since this one found none
    * @param isFirst it was its delivery's first attempt: this process has seen all failures that it knows of
    * @returns whether an incident was open
    */
@@ -233,8 +240,8 @@ export class Incidents {
   }
 
   /**
-   * Drops the reports of failures that wait: the next failure of each endpoint is reported by whichever process sees it. Sends those of
-   * successes, which may be the last ones for long, as far as there is time: 3 s.
+   * Drops the reports of failures that wait: the next failure of each endpoint is reported by whichever process sees
+   * it. Sends those of successes, which may be the last ones for long, as far as there is time: 3 s.
    */
   async stop(): Promise<void> {
     this.queue.stop();

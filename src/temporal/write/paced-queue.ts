@@ -5,8 +5,8 @@ import pThrottle from 'p-throttle';
 type Place = ((mayGoOn: boolean) => void)[];
 
 /**
- * Lets those that wait go on, so many in a period: those that were promoted first, and otherwise in the order in which they came. Who leaves the
- * queue costs the others nothing.
+ * Lets those that wait go on, so many in a period: those that were promoted first, and otherwise in the order in which
+ * they came. Who leaves the queue costs the others nothing.
  */
 export class PacedQueue {
   /** Places, by name. */
@@ -29,7 +29,8 @@ export class PacedQueue {
   }
 
   /**
-   * Waits at the end of the queue. Who is in it already keeps the earlier place: all that wait under a name go on together.
+   * Waits at the end of the queue. Who is in it already keeps the earlier place: all that wait under a name go on
+   * together.
    *
    * @param name of who waits
    * @returns whether to go on: false if it left, or the queue was stopped

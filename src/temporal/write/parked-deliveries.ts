@@ -15,9 +15,14 @@ import { describeExecution, everyExecution } from '../read/visibility/visibility
 
 /** A page is decoded at once: of groups, in a few milliseconds. */
 const PAGE_SIZE = 100;
-/** Executions that are read in a row: a group's deliveries are made from its memo. Then others have their turn for as long as that took. */
+/**
+ * Executions that are read in a row: a group's deliveries are made from its memo. Then others have their turn for as
+ * long as that took.
+ */
 const IN_A_ROW = 10;
-/** But no longer than this, milliseconds: if it took long because Temporal is busy, the processor was free meanwhile. */
+/**
+ * But no longer than this, milliseconds: if it took long because Temporal is busy, the processor was free meanwhile.
+ */
 const LONGEST_REST_MS = 50;
 /** Executions in which something waits that are looked at for the oldest. */
 const FEW = 10;
@@ -65,8 +70,8 @@ export async function listWaiting(
 }
 
 /**
- * The oldest of an endpoint's waiting deliveries that can be probed with, or of a large backlog one of the oldest: visibility lists the latest first, so it is asked
- * for those of the first seconds.
+ * The oldest of an endpoint's waiting deliveries that can be probed with, or of a large backlog one of the oldest:
+ * visibility lists the latest first, so it is asked for those of the first seconds.
  *
  * @param since when the endpoint began to fail
  */
@@ -100,7 +105,10 @@ export async function findOldest(
   return latest.oldest;
 }
 
-/** What waits for an endpoint in each execution that may have such: nothing, if of a group only what is for others waits. */
+/**
+ * What waits for an endpoint in each execution that may have such: nothing, if of a group only what is for others
+ * waits.
+ */
 async function* readWaiting(
   client: Client,
   { account_id, endpoint_id }: EndpointKey,
@@ -157,7 +165,8 @@ export function toUnits(deliveries: readonly WaitingDelivery[]): ReleaseUnit[] {
 /**
  * Notifies deliveries that their endpoint takes deliveries again, or is gone. Those that have closed since are skipped.
  *
- * @param direct the endpoint answers well: deliveries of groups are attempted in the direct lane, where each execution takes a workflow task
+ * @param direct the endpoint answers well: deliveries of groups are attempted in the direct lane, where each execution
+ * takes a workflow task
  */
 export async function release(
   client: Client,
@@ -186,8 +195,9 @@ async function notify(client: Client, unit: ReleaseUnit, what: Release): Promise
 }
 
 /**
- * Releases deliveries of a group that may not have begun. A signal alone does not end a start delay, a signal with a start does
- * (https://docs.temporal.io/workflow-execution/timers-delays#delay-workflow-execution). Nothing is started: the group is there.
+ * Releases deliveries of a group that may not have begun. A signal alone does not end a start delay, a signal with a
+ * start does (https://docs.temporal.io/workflow-execution/timers-delays#delay-workflow-execution). Nothing is started:
+ * the group is there.
  */
 async function beginEarly(
   client: Client,

@@ -19,9 +19,10 @@ const TICK_MS = 50;
 const SAMPLE_SIZE = 10;
 
 /**
- * Releases what waits for an endpoint, oldest first. It begins slowly, and the endpoint's answers say how it goes on ({@link nextReleaseRate}).
- * If the endpoint fails again, it rests. After enough failures the endpoint's incident closes the endpoint, and what is left waits for its
- * probes; after fewer nobody else would attempt it, so that the release goes on, slowly.
+ * Releases what waits for an endpoint, oldest first. It begins slowly, and the endpoint's answers say how it goes on
+ * ({@link nextReleaseRate}). If the endpoint fails again, it rests. After enough failures the endpoint's incident
+ * closes the endpoint, and what is left waits for its probes; after fewer nobody else would attempt it, so that the
+ * release goes on, slowly.
  */
 export async function releaseBacklog(
   client: Client,
@@ -92,7 +93,10 @@ async function releaseWithinASecond(
   return units.slice(0, sent).flat();
 }
 
-/** Some of those that were released in the first half of a second, spread evenly: later ones have had little time for an answer. */
+/**
+ * Some of those that were released in the first half of a second, spread evenly: later ones have had little time for an
+ * answer.
+ */
 function someOf(deliveries: readonly WaitingDelivery[]): WaitingDelivery[] {
   const early = deliveries.slice(0, Math.ceil(deliveries.length / 2));
   const step = Math.max(early.length / SAMPLE_SIZE, 1);

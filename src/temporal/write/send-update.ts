@@ -11,16 +11,18 @@ import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 import { GRPC, hasCode, NoWorkerError } from '../errors.js';
 
-/** How long the answer of an execution is waited for, milliseconds. It takes a few; after this, no worker is running. */
+/**
+ * How long the answer of an execution is waited for, milliseconds. It takes a few; after this, no worker is running.
+ */
 const ANSWER_LIMIT_MS = 5_000;
 
 /** How long the task after a failed one is given before the update is sent again, milliseconds. */
 const NEXT_TASK_MS = 20;
 
 /**
- * So many updates of one execution are under way at once, and the others wait their turn. Temporal refuses more than ten
- * (`history.maxInFlightUpdates`), and the SDK sends a refused one again after a second or more, though an answer takes milliseconds. Two
- * processes stay within the ten.
+ * So many updates of one execution are under way at once, and the others wait their turn. Temporal refuses more than
+ * ten (`history.maxInFlightUpdates`), and the SDK sends a refused one again after a second or more, though an answer
+ * takes milliseconds. Two processes stay within the ten.
  */
 export const UPDATES_AT_ONCE = 5;
 const queueOf = queuesByKey(UPDATES_AT_ONCE, 1_000);
@@ -50,15 +52,16 @@ export async function sendUpdate<Result, Argument>(
     try {
       return await handle.executeUpdate<Result, [Argument]>(update, { args: [argument], updateId });
     } catch (error) {
-      // It failed with the workflow task that it came in, as when it arrives while the execution closes. It had no effect then, and what
-      // becomes of it is known after the next task.
+      // It failed with the workflow task that it came in, as when it arrives while the execution closes. It had no
+      // effect then, and what becomes of it is known after the next task.
       if (!hasCode(error, GRPC.failedPrecondition)) throw error;
       await delay(NEXT_TASK_MS);
       return execute();
     }
   };
   try {
-    // The deadline frees the call; the SDK may begin it once more, with the same time again, if the server answers just then that it is late.
+    // The deadline frees the call; the SDK may begin it once more, with the same time again, if the server answers just
+    // then that it is late.
     const answer = queueOf(workflowId)(() => client.withDeadline(deadline, execute));
     return await withTimeout(ANSWER_LIMIT_MS, answer);
   } catch (error) {

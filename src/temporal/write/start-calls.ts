@@ -32,7 +32,9 @@ import { describeExecution } from '../read/visibility/visibility.js';
 import type { PendingDelivery } from './admission.js';
 import { deliveriesIn } from './once/candidate-groups.js';
 
-/** Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports. */
+/**
+ * Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports.
+ */
 export interface EarlyAttempts {
   /** @param placed whether it was decided of each delivery that its first attempt is made in the direct lane */
   begin(runId: string, group: DeliveryGroup, timeoutMs: number, placed: boolean): void;
@@ -48,7 +50,10 @@ export interface StartCallOptions {
   client: Client;
   taskQueue: string;
   settings: DeliverySettings;
-  /** Present if this process runs a worker on the client's connection, which gets the first workflow task back with the start. */
+  /**
+   * Present if this process runs a worker on the client's connection, which gets the first workflow task back with the
+   * start.
+   */
   earlyAttempts: EarlyAttempts | undefined;
   recentGroups: RecentGroups;
   observer?: StartObserver | undefined;
@@ -60,7 +65,10 @@ export interface StartCallOptions {
 type StartPolicies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'> &
   Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol>;
 
-/** The calls that start executions of deliveries. A delivery or group that has been started already is not started again. */
+/**
+ * The calls that start executions of deliveries. A delivery or group that has been started already is not started
+ * again.
+ */
 export class StartCalls {
   private readonly options: StartCallOptions;
 
@@ -87,12 +95,13 @@ export class StartCalls {
   }
 
   /**
-   * Starts a new run of a closed delivery, or, through a replay, a delivery of an event that the endpoint never had. What a replay starts it
-   * starts once, however often it is called.
+   * Starts a new run of a closed delivery, or, through a replay, a delivery of an event that the endpoint never had.
+   * What a replay starts it starts once, however often it is called.
    *
    * @param previous the run that is sent again; absent: the endpoint never had the event
    * @returns the new run's id
-   * @throws WorkflowExecutionAlreadyStartedError if the delivery is open; without a previous run, if there is such a delivery
+   * @throws WorkflowExecutionAlreadyStartedError if the delivery is open; without a previous run, if there is such a
+   * delivery
    */
   async sendAgain(
     event: AcceptedEvent,
@@ -186,7 +195,8 @@ export class StartCalls {
     const { settings, earlyAttempts, recentGroups } = this.options;
     const group = toGroup(pending);
     const isolated = pending.every(({ placement }) => placement.isolated);
-    // A group begins all first attempts in the direct lane, or none. Where only some belong there, each is asked again as it is made.
+    // A group begins all first attempts in the direct lane, or none. Where only some belong there, each is asked again
+    // as it is made.
     const placed = pending.every(({ placement }) => !placement.isolated);
     const held = isolated ? heldBack(pending) : {};
     const workflowId = groupWorkflowId(id);
@@ -245,8 +255,9 @@ function intervention(action: 'resend' | 'replay', { by, replay }: Sender): Inte
 }
 
 /**
- * Temporal answers a start whose request id the execution's latest run was started with, open or closed, with that run: a call that is
- * repeated after its answer was lost starts nothing, even if the run it had started is over. The client has no public option for it.
+ * Temporal answers a start whose request id the execution's latest run was started with, open or closed, with that run:
+ * a call that is repeated after its answer was lost starts nothing, even if the run it had started is over. The client
+ * has no public option for it.
  */
 function onceOnly(
   name: string,

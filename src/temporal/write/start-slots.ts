@@ -1,11 +1,17 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 
-/** A start that takes longer than this frees its slot, so that one slow call does not hold up everything else. Milliseconds. */
+/**
+ * A start that takes longer than this frees its slot, so that one slow call does not hold up everything else.
+ * Milliseconds.
+ */
 const SLOW_START_MS = 250;
 /** At most this many slow starts run without a slot; a further one keeps its slot however long it takes. */
 const MAX_SLOW_STARTS = 8;
 
-/** Limits the start calls to Temporal that are in flight at once. If no slot is free, callers wait in the order of arrival. */
+/**
+ * Limits the start calls to Temporal that are in flight at once. If no slot is free, callers wait in the order of
+ * arrival.
+ */
 export class StartSlots {
   private readonly limit: LimitFunction;
   private slow = 0;

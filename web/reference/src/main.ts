@@ -13,8 +13,9 @@ interface OpenApiDocument {
 }
 
 /**
- * The document as this page can use it: "Execute" calls the server that the page came from, with a token in the header. A token in the
- * address would stay in the browser's history, and the OAuth flows need a client whose redirect address leads here.
+ * The document as this page can use it: "Execute" calls the server that the page came from, with a token in the header.
+ * A token in the address would stay in the browser's history, and the OAuth flows need a client whose redirect address
+ * leads here.
  */
 async function readDocument(): Promise<OpenApiDocument> {
   const response = await fetch(new URL('openapi.json', BASE));

@@ -16,8 +16,8 @@ export const actingFor = (account: string) => ({ [ACCOUNT]: account });
 export const AT_HOME = actingFor('');
 
 /**
- * Sends a request for whoever is signed in; once more with a new token if an OAuth access token has expired. A session that is refused for
- * good ends.
+ * Sends a request for whoever is signed in; once more with a new token if an OAuth access token has expired. A session
+ * that is refused for good ends.
  */
 async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init);
@@ -54,7 +54,11 @@ export function holderOf(token: string) {
   return new Hookline({ url: location.origin + BASE_PATH, token }).get('/v18.0/session');
 }
 
-/** An answer that is read as it comes: it is neither held in memory nor asked for again by itself. @throws {HooklineError} */
+/**
+ * An answer that is read as it comes: it is neither held in memory nor asked for again by itself.
+ *
+ * @throws {HooklineError}
+ */
 export async function openStream(
   path: string,
   headers: Record<string, string>,

@@ -1,8 +1,8 @@
 import { BASE_PATH, type Role, readSession, type Session, writeSession } from './session.js';
 
 /**
- * What a login asks for, by role. The client must be registered for all of it; what the person's own login lacks is left out by the
- * server, and the pages do without.
+ * What a login asks for, by role. The client must be registered for all of it; what the person's own login lacks is
+ * left out by the server, and the pages do without.
  */
 const SCOPES: Record<Role, string> = {
   portal: 'deliveries:read deliveries:write endpoints:read endpoints:write secrets:read',
@@ -22,7 +22,10 @@ const PENDING = 'hookline.login';
 
 const CLIENT = 'hookline.client';
 
-/** The OAuth client that people of this browser log in through: named by a link, such as `/portal?client=client_…`, or typed once. */
+/**
+ * The OAuth client that people of this browser log in through: named by a link, such as `/portal?client=client_…`, or
+ * typed once.
+ */
 export function knownClient(): string {
   return localStorage.getItem(CLIENT) ?? '';
 }
@@ -55,7 +58,12 @@ export async function beginLogin(role: Role, clientId: string): Promise<void> {
   location.assign(`${BASE_PATH}/oauth/authorize?${query}`);
 }
 
-/** Ends a login whose answer is in the address. @returns where the person wanted to go @throws Error that says why it failed */
+/**
+ * Ends a login whose answer is in the address.
+ *
+ * @returns where the person wanted to go
+ * @throws Error that says why it failed
+ */
 export async function finishLogin(): Promise<string> {
   const answer = new URLSearchParams(location.search);
   const text = sessionStorage.getItem(PENDING);
@@ -81,8 +89,8 @@ export async function finishLogin(): Promise<string> {
 let renewal: Promise<Session | undefined> | undefined;
 
 /**
- * The session with a new access token, if OAuth gave the old one. A refresh token works once, so one request renews for all, also for other
- * tabs where the browser has locks.
+ * The session with a new access token, if OAuth gave the old one. A refresh token works once, so one request renews for
+ * all, also for other tabs where the browser has locks.
  *
  * @param refused the session whose token was refused
  */

@@ -3,8 +3,8 @@ import { knownClient, rememberClient } from './oauth.js';
 import { BASE_PATH, currentRole, readSession, writeSession } from './session.js';
 
 /**
- * What a link would put in the place of what is there. Anybody can write a link, so the person is asked first: a stranger's would sign them
- * in as the stranger, who sees what they do from then on.
+ * What a link would put in the place of what is there. Anybody can write a link, so the person is asked first: a
+ * stranger's would sign them in as the stranger, who sees what they do from then on.
  */
 export type Offer = { token: string } | { client: string };
 
@@ -26,8 +26,8 @@ function setOffer(next: Offer | undefined): void {
 }
 
 /**
- * Takes the token out of a link such as `/portal#token=…`. The fragment is never sent to a server; it is removed from the address and the
- * browser's history at once, whatever becomes of it.
+ * Takes the token out of a link such as `/portal#token=…`. The fragment is never sent to a server; it is removed from
+ * the address and the browser's history at once, whatever becomes of it.
  */
 export function takeTokenFromLink(): void {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');

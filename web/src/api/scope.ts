@@ -9,7 +9,10 @@ export function accountIn(search: Record<string, unknown>): string | undefined {
 
 let acting: string | undefined;
 
-/** The account that requests act for (`Hookline-Account`): a platform's or an operator's choice, which the address of the page names. */
+/**
+ * The account that requests act for (`Hookline-Account`): a platform's or an operator's choice, which the address of
+ * the page names.
+ */
 export const actingAccount = () => acting;
 
 /** Requests act for this account from now on. @param account absent: for the token's own */

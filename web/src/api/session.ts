@@ -1,4 +1,7 @@
-/** Who the application acts as. A portal session and an operator's session can be open in one tab: each role has its own. */
+/**
+ * Who the application acts as. A portal session and an operator's session can be open in one tab: each role has its
+ * own.
+ */
 export type Role = 'portal' | 'desk';
 
 export const ROLES: readonly Role[] = ['portal', 'desk'];
@@ -35,8 +38,8 @@ interface Stored {
 }
 
 /**
- * The session of a role, as the tabs of this browser share it; the same object until it changes, as React asks of a store. Each address names
- * its account, so tabs that look at different ones do not get into each other's way.
+ * The session of a role, as the tabs of this browser share it; the same object until it changes, as React asks of a
+ * store. Each address names its account, so tabs that look at different ones do not get into each other's way.
  */
 export function readSession(role: Role): Session | undefined {
   const text = localStorage.getItem(nameOf(role)) ?? undefined;

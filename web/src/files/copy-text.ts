@@ -1,6 +1,6 @@
 /**
- * Copies a text. Browsers have no clipboard for scripts on a page without HTTPS that is not of this machine: there the text is selected and
- * copied as people do it.
+ * Copies a text. Browsers have no clipboard for scripts on a page without HTTPS that is not of this machine: there the
+ * text is selected and copied as people do it.
  *
  * @returns whether it was copied
  */

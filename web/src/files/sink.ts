@@ -19,7 +19,11 @@ export const writesToDisk = (): boolean => picker() !== undefined;
 /** The largest file that is held in memory, bytes. */
 export const MOST_IN_MEMORY = 512 * 1024 * 1024;
 
-/** Asks where to put a file, if the browser can. Must be called when something is clicked. @returns undefined if the person does not want it */
+/**
+ * Asks where to put a file, if the browser can. Must be called when something is clicked.
+ *
+ * @returns undefined if the person does not want it
+ */
 export async function openSink(name: string): Promise<Sink | undefined> {
   const pick = picker();
   if (!pick) return inMemory(name);

@@ -81,7 +81,9 @@ function KeyForm({ role }: { role: Role }) {
   );
 }
 
-/** Login by name and password needs the id of the account's OAuth client: from the link (`?client=…`), or typed once. */
+/**
+ * Login by name and password needs the id of the account's OAuth client: from the link (`?client=…`), or typed once.
+ */
 function LoginForm({ role }: { role: Role }) {
   const [client, setClient] = useState(knownClient);
   const [error, setError] = useState<string>();

@@ -8,7 +8,11 @@ interface Tab {
   panel: React.ReactNode;
 }
 
-/** Parts of a page of which one is shown: the first, or the one that the address names. @param tabs what is not offered is left out */
+/**
+ * Parts of a page of which one is shown: the first, or the one that the address names.
+ *
+ * @param tabs what is not offered is left out
+ */
 export function PageTabs({ label, tabs }: { label: string; tabs: readonly (Tab | false)[] }) {
   const offered = tabs.filter((tab) => tab !== false);
   const { tab } = useSearch({ strict: false }) as { tab?: string };

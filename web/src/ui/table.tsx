@@ -1,7 +1,11 @@
 /** A column's name; or also that its cells stand at the right, or what stands at its head. */
 type Column = string | { name: string; right?: true; content?: React.ReactNode };
 
-/** Rows under the names of their columns. On a phone, each row folds into a block. @param head what is not a column is left out */
+/**
+ * Rows under the names of their columns. On a phone, each row folds into a block.
+ *
+ * @param head what is not a column is left out
+ */
 export function Table({
   head,
   children,

@@ -24,7 +24,9 @@ export function relativeTime(at: string, now: number, style: keyof typeof RELATI
   return RELATIVE[style].format(Math.trunc(seconds / size), unit);
 }
 
-/** A time in the reader's zone; its title has it in UTC, as the API and the logs do. `precise` is to the millisecond. */
+/**
+ * A time in the reader's zone; its title has it in UTC, as the API and the logs do. `precise` is to the millisecond.
+ */
 export function Time({
   at,
   show = 'exact',

@@ -10,7 +10,11 @@ import { say } from './toast.js';
 export function useAct() {
   const queryClient = useQueryClient();
   const [busy, setBusy] = useState(false);
-  /** @param done what to tell the person when it has been done @throws what the API refuses with, after telling it unless `quiet` */
+  /**
+   * @param done what to tell the person when it has been done
+   *
+   * @throws what the API refuses with, after telling it unless `quiet`
+   */
   async function act<T>(
     call: () => Promise<T>,
     done?: string,

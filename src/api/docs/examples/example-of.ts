@@ -15,7 +15,10 @@ export class ExampleMaker {
     this.#schemas = schemas;
   }
 
-  /** @param owners what has the schema's fields, the narrowest name first: an operation, the field that holds them, a component */
+  /**
+   * @param owners what has the schema's fields, the narrowest name first: an operation, the field that holds them, a
+   * component
+   */
   of(schema: JsonObject, owners: readonly string[]): Json {
     const { $ref, examples, enum: values, const: constant, anyOf, items, format, minimum } = schema;
     if (typeof $ref === 'string') {

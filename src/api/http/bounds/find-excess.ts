@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** A list or an object that has more entries than its schema allows: where it is, and what is wrong as the end of a sentence. */
+/**
+ * A list or an object that has more entries than its schema allows: where it is, and what is wrong as the end of a
+ * sentence.
+ */
 interface Excess {
   path: PropertyKey[];
   detail: string;
@@ -10,10 +13,12 @@ interface Excess {
 const MAX_UNKNOWN = 50;
 
 /**
- * Finds a list or an object that is larger than its schema allows, before anything in it is checked: the validator checks every entry first and
- * counts them afterwards, at a cost of microseconds each. It walks only as far as the schema has lists and objects.
+ * Finds a list or an object that is larger than its schema allows, before anything in it is checked: the validator
+ * checks every entry first and counts them afterwards, at a cost of microseconds each. It walks only as far as the
+ * schema has lists and objects.
  *
- * A list says its bound by `max`, a record by {@link recordOf}; `test/unit/http/bounds.test.ts` holds every body to have one.
+ * A list says its bound by `max`, a record by {@link recordOf}; `test/unit/http/bounds.test.ts` holds every body to
+ * have one.
  *
  * @returns `undefined` if there is none
  */

@@ -1,6 +1,9 @@
 import { Problem } from '../../../domain/http/problem.js';
 
-/** Lists and objects within each other in a request's body. A schema of the greatest depth, with what stands around it, has half as many. */
+/**
+ * Lists and objects within each other in a request's body. A schema of the greatest depth, with what stands around it,
+ * has half as many.
+ */
 export const MAX_NESTING = 128;
 
 const [QUOTE, BACKSLASH, LIST, END_OF_LIST, OBJECT, END_OF_OBJECT] = [...'"\\[]{}'].map((one) =>
@@ -8,7 +11,8 @@ const [QUOTE, BACKSLASH, LIST, END_OF_LIST, OBJECT, END_OF_OBJECT] = [...'"\\[]{
 );
 
 /**
- * Refuses a JSON text that is nested deeply, before it is parsed: whatever walks it afterwards may call itself for each level.
+ * Refuses a JSON text that is nested deeply, before it is parsed: whatever walks it afterwards may call itself for each
+ * level.
  *
  * @throws Problem 400
  */

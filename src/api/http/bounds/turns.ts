@@ -1,11 +1,13 @@
 import type { Context } from '../context.js';
 
-/** A request with a larger body (bytes), or a longer query (characters), takes turns. An ordinary purchase is smaller. */
+/**
+ * A request with a larger body (bytes), or a longer query (characters), takes turns. An ordinary purchase is smaller.
+ */
 const TURNLESS = { body: 4_096, query: 512 };
 
 /**
- * Lets large requests be parsed one in each round of the event loop, those of several owners by turns: what an owner sends at once keeps the
- * others waiting no longer than one of its requests takes.
+ * Lets large requests be parsed one in each round of the event loop, those of several owners by turns: what an owner
+ * sends at once keeps the others waiting no longer than one of its requests takes.
  */
 export class Turns {
   /** Those who wait, by owner; the owner whose turn is next comes first. */

@@ -11,13 +11,14 @@ import { missingScope, refuseToken } from './refusals.js';
 export const ACCOUNT_HEADER = 'Hookline-Account';
 
 /**
- * The caller as the account that it acts for: its own, or the one that `Hookline-Account` names by id or reference. A platform acts for
- * its accounts, the operator for all.
+ * The caller as the account that it acts for: its own, or the one that `Hookline-Account` names by id or reference. A
+ * platform acts for its accounts, the operator for all.
  *
  * @param named what the header says; '' if it is not there
  * @param reads whether nothing is to be changed
- * @throws Problem 401 if the token's account was deleted, 403 if the token acts for its own account alone, 404 if there is no such account or it is another platform's, 409 if
- *   something is to be changed of an account that is being deleted or was
+ * @throws Problem 401 if the token's account was deleted, 403 if the token acts for its own account alone, 404 if there
+ * is no such account or it is another platform's, 409 if something is to be changed of an account that is being deleted
+ * or was
  */
 export async function actingCaller(
   { accounts }: ApiDependencies['database'],
@@ -67,7 +68,11 @@ function findNamed(
   return accounts.ofReference(scopes.includes('platform') ? account_id : undefined, named);
 }
 
-/** A platform says for which account it acts, so that nothing gets into the wrong one by mistake. @throws Problem 400 */
+/**
+ * A platform says for which account it acts, so that nothing gets into the wrong one by mistake.
+ *
+ * @throws Problem 400
+ */
 export function requireAccountNamed(ctx: Context): void {
   const { scopes, names_account } = ctx.state.caller;
   if (names_account || !scopes.includes('platform')) return;

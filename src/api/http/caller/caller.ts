@@ -21,7 +21,10 @@ export interface Caller {
   /** The profile behind the token: what `GET /me` answers. */
   profile_id: string;
   scopes: readonly Scope[];
-  /** When an API key or portal session stops working, ISO 8601; absent if it does not, and for OAuth tokens, whose client or person stays. */
+  /**
+   * When an API key or portal session stops working, ISO 8601; absent if it does not, and for OAuth tokens, whose
+   * client or person stays.
+   */
   expires_at?: string;
   /** When the token stops working, ISO 8601; absent if it does not. */
   token_expires_at?: string;

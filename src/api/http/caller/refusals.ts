@@ -42,15 +42,19 @@ export function refuseToken(
   });
 }
 
-/** A caller may grant only scopes that it holds itself. @throws Problem 403 naming the first scope that it does not hold */
+/**
+ * A caller may grant only scopes that it holds itself.
+ *
+ * @throws Problem 403 naming the first scope that it does not hold
+ */
 export function requireHeld(ctx: Context, scopes: readonly Scope[]): void {
   const absent = scopes.find((scope) => !ctx.state.caller.scopes.includes(scope));
   if (absent) throw missingScope(absent);
 }
 
 /**
- * Ending access takes what giving it takes: or a key that can do little could take away what all others live on. A key may end itself. Who
- * acts for an account as its platform or the operator may delete it, and so end all of its access.
+ * Ending access takes what giving it takes: or a key that can do little could take away what all others live on. A key
+ * may end itself. Who acts for an account as its platform or the operator may delete it, and so end all of its access.
  *
  * @param accountId of what ends; the caller's own unless said otherwise
  * @throws Problem 403 naming the first scope that it does not hold

@@ -12,7 +12,8 @@ type Dependencies = Pick<ApiDependencies, 'database' | 'logger'>;
 const ACCESS_TOKEN = /^[\w-]{43}$/;
 
 /**
- * The caller that an API key, a portal token or an OAuth access token belongs to. Look-ups are cached for seconds; expiry is exact.
+ * The caller that an API key, a portal token or an OAuth access token belongs to. Look-ups are cached for seconds;
+ * expiry is exact.
  *
  * @throws Problem 401
  */
@@ -25,7 +26,11 @@ export async function checkToken(dependencies: Dependencies, token: string): Pro
   );
 }
 
-/** Checks a token that was checked before, and is known by its hash alone: whether it still stands for its caller. @throws Problem 401 */
+/**
+ * Checks a token that was checked before, and is known by its hash alone: whether it still stands for its caller.
+ *
+ * @throws Problem 401
+ */
 export function checkCredential(
   dependencies: Dependencies,
   { type, token_hash }: Pick<Caller, 'type' | 'token_hash'>,

@@ -8,8 +8,8 @@ const EXPOSED = [
 ].join(', ');
 
 /**
- * Sets the headers that every answer has, and answers preflights. Resources are open to scripts of every origin (CORS, the Fetch
- * standard): callers are known by their tokens alone, never by a cookie that a browser would add by itself.
+ * Sets the headers that every answer has, and answers preflights. Resources are open to scripts of every origin (CORS,
+ * the Fetch standard): callers are known by their tokens alone, never by a cookie that a browser would add by itself.
  */
 export const setAnswerHeaders: Middleware = async (ctx, next) => {
   ctx.set('x-content-type-options', 'nosniff');
@@ -29,7 +29,9 @@ export const setAnswerHeaders: Middleware = async (ctx, next) => {
 /** Paths of resources. */
 export const VERSIONED = /^\/v\d/;
 
-/** Refuses paths that do not begin with a current version, and announces the end of a version that will be withdrawn. */
+/**
+ * Refuses paths that do not begin with a current version, and announces the end of a version that will be withdrawn.
+ */
 export const checkVersion: Middleware = (ctx, next) => {
   ctx.set(announcements(resolveVersion(ctx.path.split('/')[1] ?? '')));
   return next();

@@ -31,9 +31,9 @@ export function unlessProbe(middleware: Middleware): Middleware {
 const SUBJECT = /^(\/[^/]+\/subjects\/)(?!erase$).+/;
 
 /**
- * Gives every request an id, which is in the answer and in the log, and writes one log line when the request has ended. The line contains
- * the path without its query, which may contain a token, without the value of a
- * subject, and with nothing of any body.
+ * Gives every request an id, which is in the answer and in the log, and writes one log line when the request has ended.
+ * The line contains the path without its query, which may contain a token, without the value of a subject, and with
+ * nothing of any body.
  */
 export function identifyRequest(logger: Logger): Middleware {
   return async (ctx, next) => {
@@ -59,7 +59,10 @@ export function identifyRequest(logger: Logger): Middleware {
   };
 }
 
-/** Traces each request, and leaves where what it starts continues. It continues the trace of a caller that sends a `traceparent`. */
+/**
+ * Traces each request, and leaves where what it starts continues. It continues the trace of a caller that sends a
+ * `traceparent`.
+ */
 export function traceRequests(tracing: Pick<Tracing, 'request'>): Middleware {
   return async (ctx, next) => {
     const trace = tracing.request(ctx.method, ctx.state.request_id, ctx.get('traceparent') || undefined);

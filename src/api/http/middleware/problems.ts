@@ -12,12 +12,16 @@ import {
 } from '../../../temporal/errors.js';
 import type { ApiDependencies, Context, Middleware } from '../context.js';
 
-/** Seconds after which a caller may send an event again that this process had no room for, or try again when a server behind cannot be reached. */
+/**
+ * Seconds after which a caller may send an event again that this process had no room for, or try again when a server
+ * behind cannot be reached.
+ */
 const RETRY_AFTER_S = { busy: 1, unavailable: 2 };
 
 /**
- * Answers every error as a problem document (RFC 9457). An error that is not a {@link Problem} becomes a 503 if a server behind Hookline
- * cannot be reached, and otherwise a 500. A 500 says nothing about its cause, which is in the log under the request's id.
+ * Answers every error as a problem document (RFC 9457). An error that is not a {@link Problem} becomes a 503 if a
+ * server behind Hookline cannot be reached, and otherwise a 500. A 500 says nothing about its cause, which is in the
+ * log under the request's id.
  */
 export function answerProblems({
   logger,
@@ -64,8 +68,8 @@ export function answerProblems({
 const EVENTS_PATH = /^\/[^/]+\/events\//;
 
 /**
- * The answer when a server behind Hookline cannot be reached or stays silent. What was asked of it may have been done all the same, so
- * the answer claims nothing.
+ * The answer when a server behind Hookline cannot be reached or stays silent. What was asked of it may have been done
+ * all the same, so the answer claims nothing.
  */
 export function outOfReach(ctx: Context): Problem {
   return unavailable(ctx, 'A server that Hookline needs does not answer.');

@@ -2,9 +2,9 @@ import type { Context, Middleware } from '../context.js';
 import { outOfReach } from './problems.js';
 
 /**
- * Answers within a time limit, whatever hangs behind: `503` if the work has not ended by then. It is the last guard, for
- * servers that accept calls and stay silent. The work is not stopped, so the answer says only what is known. A request that is still
- * being sent may take longer: then its sender is what takes long.
+ * Answers within a time limit, whatever hangs behind: `503` if the work has not ended by then. It is the last guard,
+ * for servers that accept calls and stay silent. The work is not stopped, so the answer says only what is known. A
+ * request that is still being sent may take longer: then its sender is what takes long.
  *
  * @param limitMs from the request's arrival, or from its last byte
  * @param isUnavailable receives errors that come after the answer

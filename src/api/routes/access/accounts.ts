@@ -237,8 +237,8 @@ const KEEPS_PAYLOADS =
   'The account is being deleted, and that keeps its payloads. Ask again once its status is deleted.';
 
 /**
- * Whoever makes or changes accounts decides about access and limits: a platform's key that only posts events may not, and no platform
- * changes its own account.
+ * Whoever makes or changes accounts decides about access and limits: a platform's key that only posts events may not,
+ * and no platform changes its own account.
  *
  * @throws Problem 403
  */

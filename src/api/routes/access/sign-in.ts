@@ -11,7 +11,10 @@ import type { ApiDependencies, State } from '../../http/context.js';
 
 const bodySchema = z.strictObject({ code: z.string() });
 
-/** `POST /sign_in`: what the page does with the link that `hookline dev` has printed. It is there under `hookline dev` alone. */
+/**
+ * `POST /sign_in`: what the page does with the link that `hookline dev` has printed. It is there under `hookline dev`
+ * alone.
+ */
 export function signInRoute(router: Router<State>, { development, database }: ApiDependencies): void {
   if (!development) return;
   router.post('/sign_in', async (ctx) => {

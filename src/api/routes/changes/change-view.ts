@@ -65,8 +65,8 @@ export const changeSchema = z
 /**
  * A page of changes whose actors have the names that people know them by, as they are now.
  *
- * @param accountId names only what is this account's: what a platform or the operator calls its keys is nobody else's business; absent: all, for the
- *   operator alone
+ * @param accountId names only what is this account's: what a platform or the operator calls its keys is nobody else's
+ * business; absent: all, for the operator alone
  */
 export async function withNames<T extends Change>(
   { holders }: Pick<Database, 'holders'>,

@@ -19,8 +19,9 @@ const bodySchema = z.object({ payloads: z.array(payloadSchema).max(10_000) });
 type JsonPayload = z.output<typeof payloadSchema>;
 
 /**
- * A codec server (https://docs.temporal.io/production-deployment/data-encryption#codec-server-setup), with which Temporal UI and the command
- * line show what is encrypted in histories. It is there if both settings are: a token, and the one origin that browsers may ask from; and under `hookline dev`.
+ * A codec server (https://docs.temporal.io/production-deployment/data-encryption#codec-server-setup), with which
+ * Temporal UI and the command line show what is encrypted in histories. It is there if both settings are: a token, and
+ * the one origin that browsers may ask from; and under `hookline dev`.
  */
 export function codecRoutes(
   router: Router<State>,
@@ -67,8 +68,8 @@ function accessByToken({ HOOKLINE_CODEC_TOKEN: token, HOOKLINE_CODEC_ORIGIN: ori
 }
 
 /**
- * The development server's UI can send no token, so that a page of its own on this machine may ask without one. Whoever else is on this machine
- * reaches that server, too.
+ * The development server's UI can send no token, so that a page of its own on this machine may ask without one. Whoever
+ * else is on this machine reaches that server, too.
  */
 function accessOnThisMachine(development: Development | undefined): Access | undefined {
   if (development?.temporalUiUrl === undefined) return undefined;

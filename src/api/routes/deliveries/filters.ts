@@ -12,8 +12,8 @@ import type { Database } from '../../../models/database.js';
 import { durationSchema, listParameter } from '../../http/parameters.js';
 
 /**
- * Query parameters that narrow lists of events and deliveries. They become part of a query to the ledger, so each has a shape that
- * allows nothing else.
+ * Query parameters that narrow lists of events and deliveries. They become part of a query to the ledger, so each has a
+ * shape that allows nothing else.
  */
 
 export const kindParameter = z
@@ -56,12 +56,14 @@ const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
 });
 
 /**
- * The times that a parameter can name, milliseconds since the epoch, the end not included: ids begin with their time as an unsigned number, and
- * texts of times are in order of time while years have four digits.
+ * The times that a parameter can name, milliseconds since the epoch, the end not included: ids begin with their time as
+ * an unsigned number, and texts of times are in order of time while years have four digits.
  */
 const TIMES = { from: 0, before: Date.parse('+010000-01-01T00:00:00Z') };
 
-/** A point in time; a date alone is its midnight in UTC. An unencoded `+` arrives as a space (WHATWG URL, section 5.1). */
+/**
+ * A point in time; a date alone is its midnight in UTC. An unencoded `+` arrives as a space (WHATWG URL, section 5.1).
+ */
 export const timeParameter = z
   .string()
   .transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+'))
@@ -80,7 +82,10 @@ export const timeParameter = z
 
 const statusCode = z.coerce.number().int().min(100).max(599);
 
-/** What deliveries are filtered by, besides the kind of their event. They combine: a delivery must match all that are given. */
+/**
+ * What deliveries are filtered by, besides the kind of their event. They combine: a delivery must match all that are
+ * given.
+ */
 export const deliveryParameters = {
   endpoint_id: endpointIdParameter,
   event_id: eventIdParameter,

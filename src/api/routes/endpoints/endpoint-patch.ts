@@ -14,7 +14,9 @@ const { verify_token, retry_schedule } = endpointBody.shape;
 /** Names to remove and names to add, each as many as there may be. */
 const texts = (most: number) => recordOf(z.string(), z.string().nullable(), 2 * most);
 
-/** A JSON Merge Patch of what the owner of an endpoint sends. What it gives once it is applied is checked as a whole. */
+/**
+ * A JSON Merge Patch of what the owner of an endpoint sends. What it gives once it is applied is checked as a whole.
+ */
 export const endpointPatch = z.strictObject({
   target_url: target_url.optional(),
   event_kinds: event_kinds.optional(),
@@ -59,8 +61,8 @@ export function patchEndpoint(
 }
 
 /**
- * An endpoint as its owner would have to send it for it to stay as it is, without a filter that is not patched. Secrets are masked, and so stay
- * as they are stored.
+ * An endpoint as its owner would have to send it for it to stay as it is, without a filter that is not patched. Secrets
+ * are masked, and so stay as they are stored.
  */
 function asBody(
   endpoint: EndpointWithSecrets,

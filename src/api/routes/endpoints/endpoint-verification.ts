@@ -33,8 +33,8 @@ export function endpointVerificationOperations(dependencies: ApiDependencies): O
 }
 
 /**
- * The confirmation URL, which a subscriber calls without a token of the account: the one in the URL is its proof. GET or POST, as
- * CloudEvents lets the subscriber choose ("HTTP 1.1 Web Hooks for Event Delivery", section 4.1.3).
+ * The confirmation URL, which a subscriber calls without a token of the account: the one in the URL is its proof. GET
+ * or POST, as CloudEvents lets the subscriber choose ("HTTP 1.1 Web Hooks for Event Delivery", section 4.1.3).
  */
 export function confirmationRoutes(
   router: Router<State>,

@@ -24,7 +24,8 @@ export const testBody = z.strictObject({
  *
  * @param owner who the example is checked for
  * @param kindName a kind whose example is sent; absent: an event of the kind `endpoint.test`
- * @throws Problem 409 if the endpoint is pending, or the kind has no example; 400 if the example does not match its schema; 404 if there is no such kind
+ * @throws Problem 409 if the endpoint is pending, or the kind has no example; 400 if the example does not match its
+ * schema; 404 if there is no such kind
  */
 export async function sendTestEvent(
   dependencies: ApiDependencies,
@@ -47,7 +48,10 @@ export async function sendTestEvent(
   return renderAcceptance(kind, { event_id, targets: [{ endpoint_id }] });
 }
 
-/** The example that the schema of a kind has, as a payload. Nothing else is sent: what an endpoint gets of a kind is never what its subscriber has made up. */
+/**
+ * The example that the schema of a kind has, as a payload. Nothing else is sent: what an endpoint gets of a kind is
+ * never what its subscriber has made up.
+ */
 async function exampleOf(
   { database, payloads }: ApiDependencies,
   owner: Owner,

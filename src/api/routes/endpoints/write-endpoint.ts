@@ -58,13 +58,14 @@ export async function createEndpoint(
 }
 
 /**
- * Changes an endpoint of the caller's account, and starts what follows from the change: a verification, or the release of its parked
- * deliveries.
+ * Changes an endpoint of the caller's account, and starts what follows from the change: a verification, or the release
+ * of its parked deliveries.
  *
  * @param decide what the owner wants it to be, from what it is; called again if somebody else changed it in between
- * @param resumes whether the owner asks for the endpoint to be active. Then its deliveries are released though it is active already: an
- *   earlier request may have changed it, and have been cut off before the release
- * @throws Problem 404 if the account has no such endpoint, 409 if others keep changing it, or the account's filters become too long
+ * @param resumes whether the owner asks for the endpoint to be active. Then its deliveries are released though it is
+ * active already: an earlier request may have changed it, and have been cut off before the release
+ * @throws Problem 404 if the account has no such endpoint, 409 if others keep changing it, or the account's filters
+ * become too long
  */
 export async function changeEndpoint(
   dependencies: Dependencies,
@@ -108,8 +109,8 @@ async function followUp(
 }
 
 /**
- * Deletes an endpoint of an account, and has what waits for it end. An endpoint that was deleted before is not found; what waits for it ends
- * all the same, because the request that deleted it may have been cut off before that.
+ * Deletes an endpoint of an account, and has what waits for it end. An endpoint that was deleted before is not found;
+ * what waits for it ends all the same, because the request that deleted it may have been cut off before that.
  *
  * @throws Problem 404 if the account has no such endpoint
  */
@@ -131,8 +132,8 @@ export async function deleteEndpoint(
 }
 
 /**
- * Each event is compared with the filters of all endpoints of its account, so all of them together are bounded. Called under the account's lock of
- * endpoints, which is held until the filter is written.
+ * Each event is compared with the filters of all endpoints of its account, so all of them together are bounded. Called
+ * under the account's lock of endpoints, which is held until the filter is written.
  *
  * @param filter what an endpoint is to have
  * @param id of the endpoint; absent at registration

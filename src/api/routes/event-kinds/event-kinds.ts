@@ -17,7 +17,10 @@ import { listOperation } from '../../http/paging.js';
 import { timeSchema as time } from '../../http/schemas.js';
 import { invalidRequest } from '../../http/validation.js';
 
-/** Event kinds that one account may add, versions that one of them may have, and members of a schema: more than there are keywords. */
+/**
+ * Event kinds that one account may add, versions that one of them may have, and members of a schema: more than there
+ * are keywords.
+ */
 const MOST = { kinds: 200, versions: 50, members: 100 };
 
 const schemaVersion = { version: z.int(), schema: z.record(z.string(), z.unknown()) };

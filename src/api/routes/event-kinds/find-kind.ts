@@ -9,8 +9,9 @@ import { Problem } from '../../../domain/http/problem.js';
 import type { Database } from '../../../models/database.js';
 
 /**
- * The kind that an event is posted to: one that the account has added, or a built-in one. An account's own kind comes first, because it
- * may be older than a built-in one of the same name. A `purchase` costs no look-up: nobody can add one.
+ * The kind that an event is posted to: one that the account has added, or a built-in one. An account's own kind comes
+ * first, because it may be older than a built-in one of the same name. A `purchase` costs no look-up: nobody can add
+ * one.
  *
  * @param version of the schema; absent: the newest
  * @throws Problem 404 naming what there is
@@ -36,7 +37,10 @@ export async function findKind(
   });
 }
 
-/** The newest schema of a kind that an account's events can have, operational ones included; `undefined` if there is no such kind any more. */
+/**
+ * The newest schema of a kind that an account's events can have, operational ones included; `undefined` if there is no
+ * such kind any more.
+ */
 export async function newestSchema(
   { eventKinds }: Pick<Database, 'eventKinds'>,
   accountId: string,

@@ -35,8 +35,8 @@ export interface AcceptOptions {
 }
 
 /**
- * Accepts an event: checks its payload, finds the endpoints that it goes to, and starts a delivery to each. It returns after
- * Temporal has persisted them all.
+ * Accepts an event: checks its payload, finds the endpoints that it goes to, and starts a delivery to each. It returns
+ * after Temporal has persisted them all.
  *
  * @param kindName the event's kind
  * @param body the payload as received
@@ -126,7 +126,8 @@ async function settling(
     else taken.unused();
     return accepted;
   } catch (error) {
-    // A key that was used with another body, or no room: nothing was accepted. Of anything else it is not known what came of it.
+    // A key that was used with another body, or no room: nothing was accepted. Of anything else it is not known what
+    // came of it.
     if (error instanceof Problem || (!isClaimed && error instanceof LedgerBusyError)) taken.unused();
     else taken.unsure();
     throw error;

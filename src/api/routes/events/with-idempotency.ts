@@ -4,9 +4,15 @@ import { Problem } from '../../../domain/http/problem.js';
 import type { IdempotencyRecord, IdempotencyRepository } from '../../../models/event/idempotency.js';
 import { LedgerBusyError } from '../../../temporal/errors.js';
 
-/** How long the request that claimed a key has to start the deliveries before a repeat of it does so, and how often that looks. */
+/**
+ * How long the request that claimed a key has to start the deliveries before a repeat of it does so, and how often that
+ * looks.
+ */
 const CLAIM = { ms: 5_000, pollMs: 50 };
-/** An event that has been accepted is answered after this at the latest, whether its key is confirmed or not. Milliseconds. */
+/**
+ * An event that has been accepted is answered after this at the latest, whether its key is confirmed or not.
+ * Milliseconds.
+ */
 const CONFIRM_LIMIT_MS = 500;
 
 /**
@@ -16,10 +22,11 @@ const CONFIRM_LIMIT_MS = 500;
  *
  * @param key the account and its key
  * @param fresh what the key stands for if it has not been used before
- * @param starts the deliveries. `first`: for the request that claimed the key; `again`: for one that repeats it, those that nobody has started, whatever
- *   the first one does or will do
+ * @param starts the deliveries. `first`: for the request that claimed the key; `again`: for one that repeats it, those
+ * that nobody has started, whatever the first one does or will do
  * @returns what the key was first used for
- * @throws Problem 409 if the key was used with another body, or with one whose hash cannot be made again because its data key was erased
+ * @throws Problem 409 if the key was used with another body, or with one whose hash cannot be made again because its
+ * data key was erased
  */
 export async function withIdempotency(
   idempotency: IdempotencyRepository,

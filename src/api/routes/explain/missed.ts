@@ -10,7 +10,10 @@ import { listParameter } from '../../http/parameters.js';
 import { kindParameter, timeParameter } from '../deliveries/filters.js';
 import { explain, verdictSchema } from './explain.js';
 
-/** Events that are looked at for one page, and pages of events that are read for it: after them it ends, even with few verdicts. */
+/**
+ * Events that are looked at for one page, and pages of events that are read for it: after them it ends, even with few
+ * verdicts.
+ */
 const MOST = { examined: 200, reads: 8 };
 
 interface Missed {

@@ -181,8 +181,8 @@ async function keyNames({ eventKinds }: Database): Promise<string[]> {
 }
 
 /**
- * Events with one of some business keys. Each account has tokens of its own, so accounts are asked about some at once, in the order of
- * their ids.
+ * Events with one of some business keys. Each account has tokens of its own, so accounts are asked about some at once,
+ * in the order of their ids.
  *
  * @param after the account behind which the search goes on
  */

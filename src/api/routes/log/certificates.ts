@@ -107,7 +107,11 @@ export function certificateOperations({
   const shown = (value: Details, salt: Buffer | undefined): Pick<Certificate, 'details'> =>
     salt ? { details: { value: { ...value }, salt: salt.toString('base64') } } : {};
 
-  /** Of an archived delivery, as long as the key of its event exists, and no later record has taken its place. @throws RecordAlteredError */
+  /**
+   * Of an archived delivery, as long as the key of its event exists, and no later record has taken its place.
+   *
+   * @throws RecordAlteredError
+   */
   const deliveryOpening = async (accountId: string, id: string, eventId: string, record: string) => {
     const delivery = await archive.delivery(accountId, id);
     if (delivery?.detail === undefined || delivery.record !== record) return {};

@@ -83,8 +83,9 @@ export function checkpointRoute(router: Router<State>, dependencies: ApiDependen
 }
 
 /**
- * Tiles of the log, as C2SP tlog-tiles has them: with the checkpoint beside them, its readers follow the log from `/log` or `/v18.0/log`. And the time
- * stamp of the latest checkpoint as the log signed it, without cosignatures: what a service answered (RFC 3161, section 3.4).
+ * Tiles of the log, as C2SP tlog-tiles has them: with the checkpoint beside them, its readers follow the log from
+ * `/log` or `/v18.0/log`. And the time stamp of the latest checkpoint as the log signed it, without cosignatures: what
+ * a service answered (RFC 3161, section 3.4).
  */
 export function tileRoutes(router: Router<State>, { database: { log }, logKeys }: ApiDependencies): void {
   router.get('/log/tile/*path', async (ctx) => {

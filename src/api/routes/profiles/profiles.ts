@@ -78,7 +78,10 @@ const profileSchema = z
     ],
   });
 
-/** A profile's entity tag: it changes with every write, and is never that of another profile at the same address (`/me`). */
+/**
+ * A profile's entity tag: it changes with every write, and is never that of another profile at the same address
+ * (`/me`).
+ */
 function profileEtag({ profile, version }: StoredProfile): string {
   return `"${profile.id}.${version}"`;
 }

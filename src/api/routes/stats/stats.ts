@@ -18,7 +18,10 @@ import { statsSchema } from './stats-view.js';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Intervals that can be asked for: how long they are, from which tallies they are added up, and the longest period, milliseconds. */
+/**
+ * Intervals that can be asked for: how long they are, from which tallies they are added up, and the longest period,
+ * milliseconds.
+ */
 const INTERVALS = {
   '5m': { ms: RESOLUTIONS['5m'].slotMs, resolution: '5m', longestMs: DAY_MS },
   '1h': { ms: HOUR_MS, resolution: '1h', longestMs: 31 * DAY_MS },

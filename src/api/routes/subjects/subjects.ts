@@ -118,7 +118,8 @@ export function subjectOperations(dependencies: ApiDependencies): Operation[] {
 }
 
 /**
- * Starts an erasure, and answers with its certificate; with that of the erasure that deletes the key already, if there is one. No answer, log or record repeats the subject.
+ * Starts an erasure, and answers with its certificate; with that of the erasure that deletes the key already, if there
+ * is one. No answer, log or record repeats the subject.
  */
 async function erase(
   { database, sealer, startErasure }: ApiDependencies,
@@ -187,7 +188,11 @@ async function untilErased(
   }
 }
 
-/** Payloads are erased by deleting the keys that they are encrypted with. @throws Problem 409 if they are not encrypted */
+/**
+ * Payloads are erased by deleting the keys that they are encrypted with.
+ *
+ * @throws Problem 409 if they are not encrypted
+ */
 export function requireEncrypted({ encrypts }: PayloadSealer): void {
   if (!encrypts)
     throw new Problem(

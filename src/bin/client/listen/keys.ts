@@ -1,4 +1,8 @@
-/** Calls back for each key that is pressed, if a keyboard is there; Ctrl-C and q are `stop`. @returns gives the keyboard back */
+/**
+ * Calls back for each key that is pressed, if a keyboard is there; Ctrl-C and q are `stop`.
+ *
+ * @returns gives the keyboard back
+ */
 export function onKey(pressed: (key: string) => void): () => void {
   const { stdin } = process;
   if (!stdin.isTTY) return () => {};

@@ -16,7 +16,9 @@ import { CommandError } from '../../command.js';
 /** Waits between tries to connect, milliseconds: the first, and the longest. */
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
-/** The server sends a ping every ten seconds; without one for this long, the connection is taken for lost, milliseconds. */
+/**
+ * The server sends a ping every ten seconds; without one for this long, the connection is taken for lost, milliseconds.
+ */
 const SILENCE_MS = 25_000;
 const HANDSHAKE_MS = 10_000;
 

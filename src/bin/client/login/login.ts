@@ -16,7 +16,10 @@ const DEFAULT_SCOPES =
 /** How long the person may take, milliseconds. */
 const LOGIN_LIMIT_MS = 10 * 60_000;
 
-/** Logs a person in by OAuth: authorization code with PKCE (RFC 7636) and a redirect to this machine (RFC 8252, section 7.3). */
+/**
+ * Logs a person in by OAuth: authorization code with PKCE (RFC 7636) and a redirect to this machine (RFC 8252, section
+ * 7.3).
+ */
 export async function login(values: Values): Promise<void> {
   const kept = await readLogin();
   const url = checkUrl(String(values['url'] ?? process.env['HOOKLINE_URL'] ?? kept?.url ?? DEFAULT_URL));

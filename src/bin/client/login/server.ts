@@ -2,8 +2,9 @@ import * as oauth from 'oauth4webapi';
 import { CommandError } from '../../command.js';
 
 /**
- * The OAuth server of a Hookline server, a client of it, and how requests to it are made. The client is a public one: on a person's own machine there are no
- * secrets of an application. Plain http is for servers on this machine and closed networks: the address is the user's choice.
+ * The OAuth server of a Hookline server, a client of it, and how requests to it are made. The client is a public one:
+ * on a person's own machine there are no secrets of an application. Plain http is for servers on this machine and
+ * closed networks: the address is the user's choice.
  *
  * @throws CommandError if there is no such server at the address
  */

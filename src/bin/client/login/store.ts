@@ -27,7 +27,9 @@ export function userFile(name: string): string {
 /** Where the login is kept. */
 export const loginFile = () => userFile('login.json');
 
-/** Keeps something readable by its owner alone. A process that reads at the same time sees the old one or the new one. */
+/**
+ * Keeps something readable by its owner alone. A process that reads at the same time sees the old one or the new one.
+ */
 export async function keepPrivately(file: string, kept: object): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await replaceFile(file, `${JSON.stringify(kept, null, 2)}\n`, 0o600);

@@ -18,8 +18,8 @@ const FORMATS: Record<string, () => string> = {
 };
 
 /**
- * A payload for a schema: its example if it has one, otherwise its required properties, each with the simplest value. It is a beginning: a
- * schema can ask for more than this understands, such as a pattern.
+ * A payload for a schema: its example if it has one, otherwise its required properties, each with the simplest value.
+ * It is a beginning: a schema can ask for more than this understands, such as a pattern.
  */
 export function exampleOf(schema: JsonSchema, root: JsonSchema = schema, depth = 0): unknown {
   if (depth > MAX_DEPTH) return null;
@@ -53,7 +53,10 @@ export function exampleOf(schema: JsonSchema, root: JsonSchema = schema, depth =
   }
 }
 
-/** What a reference leads to, or the first of several alternatives; the parts of `allOf` together. Nothing, if that goes in a circle. */
+/**
+ * What a reference leads to, or the first of several alternatives; the parts of `allOf` together. Nothing, if that goes
+ * in a circle.
+ */
 export function schemaBehind(schema: JsonSchema, root: JsonSchema, depth = 0): JsonSchema {
   if (depth > MAX_DEPTH) return {};
   const { $ref: reference, anyOf, oneOf, allOf } = schema;

@@ -2,8 +2,8 @@ import { CommandError } from '../../command.js';
 import { type JsonSchema, schemaBehind, typeOf } from './example.js';
 
 /**
- * Changes a payload by `name=value`, or `items.0.qty=2` further down. The schema says of which type the value is; without one, what reads as
- * JSON is JSON, and everything else is a text.
+ * Changes a payload by `name=value`, or `items.0.qty=2` further down. The schema says of which type the value is;
+ * without one, what reads as JSON is JSON, and everything else is a text.
  *
  * @throws CommandError that names what cannot be set
  */

@@ -25,7 +25,10 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
   if (values['wait'] === true) await wait(hookline, event, values['json'] === true);
 }
 
-/** As given by `--data`: a file, `-` for standard input, or the JSON itself; otherwise the kind's example. Then what `--set` changes. */
+/**
+ * As given by `--data`: a file, `-` for standard input, or the JSON itself; otherwise the kind's example. Then what
+ * `--set` changes.
+ */
 async function payloadOf(hookline: Hookline, kind: string, { data, set }: Values): Promise<string> {
   const given = data === undefined ? undefined : await read(String(data));
   const changes = [set ?? []].flat().map(String);

@@ -4,11 +4,17 @@ import { OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { BacklogCount } from '../../../domain/stats/backlog.js';
 import type { BacklogReader } from '../../../temporal/read/backlog/backlog-reader.js';
 
-/** A reading is shown for this long, milliseconds, and a slow one for longer: reading takes at most this part of the time. */
+/**
+ * A reading is shown for this long, milliseconds, and a slow one for longer: reading takes at most this part of the
+ * time.
+ */
 const SHOWN_MS = 10_000;
 const PART = 20;
 
-/** How long an answer waits for a reading, milliseconds; Prometheus waits for ten seconds. One that comes later is shown next time. */
+/**
+ * How long an answer waits for a reading, milliseconds; Prometheus waits for ten seconds. One that comes later is shown
+ * next time.
+ */
 const WAIT_MS = 3_000;
 
 /**

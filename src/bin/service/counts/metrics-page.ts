@@ -11,8 +11,8 @@ const PAGE_MS = 1_000;
 export type MetricsPage = ReturnType<typeof metricsPage>;
 
 /**
- * The metrics of this process: what it counts itself, those of Node.js, and those of Temporal's SDK, which serves them at an address of its
- * own.
+ * The metrics of this process: what it counts itself, those of Node.js, and those of Temporal's SDK, which serves them
+ * at an address of its own.
  *
  * @param refresh brings up to date what is read when it is asked for
  * @param sdkAddress `host:port`; absent if the SDK serves none

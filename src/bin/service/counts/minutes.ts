@@ -6,7 +6,10 @@ import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { MinuteRepository } from '../../../models/stats/minutes.js';
 import { repeat } from '../../process/repeat.js';
 
-/** Counts this process's attempts by the minute, and adds them to the shared minutes every few seconds: one write or two. `stop` writes what is left. */
+/**
+ * Counts this process's attempts by the minute, and adds them to the shared minutes every few seconds: one write or
+ * two. `stop` writes what is left.
+ */
 export function keepMinutes(
   repository: Pick<MinuteRepository, 'add'>,
   logger: Logger,

@@ -16,8 +16,9 @@ const OVERLAP_MS = 5 * 60_000;
 const MAX_TOLD = 10_000;
 
 /**
- * Appends changes to the log: those that are as they were written, by their tags, as soon as it is known how they ended. What a change says about the log
- * itself is not believed. People are told of each that is not what it should be.
+ * Appends changes to the log: those that are as they were written, by their tags, as soon as it is known how they
+ * ended. What a change says about the log itself is not believed. People are told of each that is not what it should
+ * be.
  *
  * @returns appends some, and says how many; 0: that was all
  */

@@ -6,7 +6,11 @@ import { basicCredentials } from './basic-credentials.js';
 /** Beyond this an answer of a URL is waited for no longer, milliseconds. */
 const TIMEOUT_MS = 10_000;
 
-/** The copy that the settings ask for. @param place a path, or an `https` or `http` URL that answers GET and takes PUT */
+/**
+ * The copy that the settings ask for.
+ *
+ * @param place a path, or an `https` or `http` URL that answers GET and takes PUT
+ */
 export function createCheckpointCopy(place: string | undefined): CheckpointCopy | undefined {
   if (place === undefined) return undefined;
   return /^https?:\/\//.test(place) ? copyAtUrl(new URL(place)) : copyInFile(place);

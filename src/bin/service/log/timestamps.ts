@@ -10,8 +10,8 @@ import type { LogWatch } from './log-watch.js';
 const TIMEOUT_MS = 5_000;
 
 /**
- * Asks a time-stamping service about each checkpoint (RFC 3161, over HTTPS). If it does not answer, it is asked again with the next run: a log does not
- * stand still because a service does.
+ * Asks a time-stamping service about each checkpoint (RFC 3161, over HTTPS). If it does not answer, it is asked again
+ * with the next run: a log does not stand still because a service does.
  */
 export function createStamp(
   { HOOKLINE_LOG_TIMESTAMP_URL: service, HOOKLINE_EXTRA_CA_FILE: caFile }: Settings,

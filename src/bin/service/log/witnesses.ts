@@ -28,8 +28,8 @@ export function parseWitnesses(text: string): WitnessAddress[] {
 }
 
 /**
- * Asks witnesses that have not cosigned a checkpoint yet for their cosignatures (C2SP tlog-witness). One that does not answer is asked again with the next
- * checkpoint: a log does not stand still because a witness does.
+ * Asks witnesses that have not cosigned a checkpoint yet for their cosignatures (C2SP tlog-witness). One that does not
+ * answer is asked again with the next checkpoint: a log does not stand still because a witness does.
  */
 export function createCosign(
   witnesses: readonly WitnessAddress[],

@@ -16,7 +16,10 @@ import { createCosign, parseWitnesses } from './witnesses.js';
 /** Ranges of void numbers that are appended at once. */
 const VOIDS_AT_ONCE = 500;
 
-/** Completes the log: archived deliveries are appended as they are archived, and changes here. Nothing is signed that something outside MongoDB contradicts. */
+/**
+ * Completes the log: archived deliveries are appended as they are archived, and changes here. Nothing is signed that
+ * something outside MongoDB contradicts.
+ */
 export function createLogWriter(
   settings: Settings,
   { database, temporal }: Servers,
@@ -31,8 +34,8 @@ export function createLogWriter(
   const abandoned = settings.HOOKLINE_LOG_ABANDONED;
 
   /**
-   * Tells people of a log that was altered, besides failing. It looks twice: for a moment after a failover the new primary's reads of majority concern can be
-   * behind what was acknowledged.
+   * Tells people of a log that was altered, besides failing. It looks twice: for a moment after a failover the new
+   * primary's reads of majority concern can be behind what was acknowledged.
    */
   const watched = async <T>(act: () => Promise<T>): Promise<T> => {
     try {

@@ -5,7 +5,8 @@ import { ledgerNumbers } from '../../../temporal/read/sequence/completeness.js';
 import type { Servers } from '../servers.js';
 
 /**
- * Finds which numbers events have of the blocks of processes that were killed, and declares the others void, once nobody can use them any more.
+ * Finds which numbers events have of the blocks of processes that were killed, and declares the others void, once
+ * nobody can use them any more.
  *
  * @param now as if it were this time @returns how many blocks there were
  */

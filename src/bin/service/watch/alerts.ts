@@ -12,7 +12,11 @@ import type { Servers } from '../servers.js';
 
 export type AlertPorts = Pick<ActivityDependencies, 'alerts' | 'raiser'>;
 
-/** What sends alerts to people, and what raises them; nothing is raised if no channel is configured. @throws Error naming the setting that is missing */
+/**
+ * What sends alerts to people, and what raises them; nothing is raised if no channel is configured.
+ *
+ * @throws Error naming the setting that is missing
+ */
 export async function createAlerts(
   settings: Settings,
   { temporal: { client } }: Servers,

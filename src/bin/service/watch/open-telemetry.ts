@@ -36,7 +36,11 @@ import type { Tracing } from '../../../domain/trace/tracing.js';
 /** For one post of spans, milliseconds. A service that stops waits for the last one. */
 const EXPORT_TIMEOUT_MS = 5_000;
 
-/** Records spans and posts them in batches. What cannot be posted is dropped. @param url where they are posted, as OTLP over HTTP with JSON */
+/**
+ * Records spans and posts them in batches. What cannot be posted is dropped.
+ *
+ * @param url where they are posted, as OTLP over HTTP with JSON
+ */
 export function createOpenTelemetry(
   url: string,
   settings: Settings,
@@ -169,7 +173,10 @@ function traceparentOf(span: Span): string {
   return formatTraceparent({ traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 });
 }
 
-/** Says once that spans cannot be posted, and once that they can again. The library's own errors may quote what was sent. */
+/**
+ * Says once that spans cannot be posted, and once that they can again. The library's own errors may quote what was
+ * sent.
+ */
 function notingOutages(exporter: SpanExporter, logger: Logger): SpanExporter {
   let isDown = false;
   return {

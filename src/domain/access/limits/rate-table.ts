@@ -36,7 +36,9 @@ export interface SharedTable {
 export interface Count {
   /** Whether it was within the limit. Only then was it counted. */
   within: boolean;
-  /** How often the caller has been counted in this window: by this process, and by the others as they last shared it. */
+  /**
+   * How often the caller has been counted in this window: by this process, and by the others as they last shared it.
+   */
   count: number;
   /** Milliseconds until the window ends. */
   resetMs: number;
@@ -46,8 +48,8 @@ export interface Count {
 export const MAX_CALLERS = 25_000;
 
 /**
- * Counts callers against one limit in fixed windows of the clock, which begin and end at the same moments in every process. It is exact
- * for one process; several are exact except for what they have not shared yet.
+ * Counts callers against one limit in fixed windows of the clock, which begin and end at the same moments in every
+ * process. It is exact for one process; several are exact except for what they have not shared yet.
  */
 export class RateTable implements SharedTable {
   readonly name: string;

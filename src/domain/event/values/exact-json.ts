@@ -10,8 +10,8 @@ export type Holder = Record<typeof ROOT, unknown>;
 export const ROOT = '';
 
 /**
- * Parses JSON in which numbers lose digits as doubles. In their place stands 0, or 0.5 for one that is not whole; {@link exactIn} tells
- * what they are.
+ * Parses JSON in which numbers lose digits as doubles. In their place stands 0, or 0.5 for one that is not whole;
+ * {@link exactIn} tells what they are.
  *
  * @param json a valid JSON text
  * @returns `undefined` if no number loses digits: then `JSON.parse` does

@@ -9,8 +9,8 @@ const MAX_FACTORS = 64;
 const MAX_KEPT_LENGTH = 15;
 
 /**
- * Finds, in a JSON text, what could be a number that loses digits as a double: a long one, or a large exponent. It also finds some texts, but not
- * ids and hashes, which stand behind a quotation mark.
+ * Finds, in a JSON text, what could be a number that loses digits as a double: a long one, or a large exponent. It also
+ * finds some texts, but not ids and hashes, which stand behind a quotation mark.
  */
 const MAY_LOSE_DIGITS = /(?:^|[\s,:[])-?\d(?:[\d.]{15}|[\d.]*[eE][+-]?\d{3})/;
 
@@ -51,7 +51,9 @@ export class ExactNumber extends ExactValue {
     return this.knownCoefficient;
   }
 
-  /** With a double by its shortest decimal. Rounding keeps the order, so digits matter beside the nearest double alone. */
+  /**
+   * With a double by its shortest decimal. Rounding keeps the order, so digits matter beside the nearest double alone.
+   */
   compareTo(limit: number): number {
     if (this.nearest !== limit) return this.nearest < limit ? -1 : 1;
     this.knownOrder ??= this.value.cmp(limit);
@@ -82,7 +84,8 @@ export function compareNumbers(value: number | ExactNumber, limit: number): numb
 }
 
 /**
- * Whether a number is a whole multiple of another, in decimal: 19.99 is one of 0.01. A double stands for its shortest decimal.
+ * Whether a number is a whole multiple of another, in decimal: 19.99 is one of 0.01. A double stands for its shortest
+ * decimal.
  *
  * @param divisor above 0
  */

@@ -14,8 +14,8 @@ const BOUNDS = {
 } as const;
 
 /**
- * Replaces keywords of Ajv that would take the time of a product (of values by values, of items by items, of a pattern by a text that is
- * too long anyway), and one that computes with doubles, by which 19.99 is no multiple of 0.01.
+ * Replaces keywords of Ajv that would take the time of a product (of values by values, of items by items, of a pattern
+ * by a text that is too long anyway), and one that computes with doubles, by which 19.99 is no multiple of 0.01.
  */
 export function replaceKeywords(ajv: Ajv2020): void {
   replace(ajv, {
@@ -52,7 +52,10 @@ export function replaceKeywords(ajv: Ajv2020): void {
   });
 }
 
-/** Replaces those that look at the double that stands in a number's place. Of numbers that doubles stand for, Ajv's own are right and faster. */
+/**
+ * Replaces those that look at the double that stands in a number's place. Of numbers that doubles stand for, Ajv's own
+ * are right and faster.
+ */
 export function addExactComparisons(ajv: Ajv2020): void {
   replace(ajv, {
     keyword: 'const',

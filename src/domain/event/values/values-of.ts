@@ -3,8 +3,9 @@ import { parseNumbers } from './exact-json.js';
 import { type ExactNumber, mayLoseDigits, readNumber } from './exact-number.js';
 
 /**
- * The values of a payload, of whose numbers every digit counts. The text is read again only if a number is asked for, and some number in it may
- * lose digits as a double. Where it is nested too deeply for that, some thousand levels, numbers are doubles.
+ * The values of a payload, of whose numbers every digit counts. The text is read again only if a number is asked for,
+ * and some number in it may lose digits as a double. Where it is nested too deeply for that, some thousand levels,
+ * numbers are doubles.
  *
  * @param text a valid JSON text
  * @param value as `JSON.parse` gives it
@@ -19,7 +20,10 @@ export function valuesOf(text: string, value: unknown = JSON.parse(text)): Paylo
   return new PayloadValues(value, exactNumberAt);
 }
 
-/** A number that is not read before it is asked for: a payload may have thousands. It has no property of its own, to which a path could lead. */
+/**
+ * A number that is not read before it is asked for: a payload may have thousands. It has no property of its own, to
+ * which a path could lead.
+ */
 class WrittenNumber {
   readonly #text: string;
   #value: number | ExactNumber | undefined;

@@ -10,7 +10,10 @@ import { ACT_MEMO, previousRun, REPLAY_MEMO } from '../earlier-runs.js';
 import type { HistoryEvent, Run } from '../history.js';
 import { describeExecution, type Execution } from '../visibility/visibility.js';
 
-/** Temporal keeps closed executions for a day at least: what an act has done is found for so long. An hour is for clocks. Milliseconds. */
+/**
+ * Temporal keeps closed executions for a day at least: what an act has done is found for so long. An hour is for
+ * clocks. Milliseconds.
+ */
 const FOUND_FOR_MS = 23 * 3_600_000;
 /** Runs of one delivery, or of one replay, that are looked at. */
 const MAX_RUNS = 20;
@@ -19,8 +22,8 @@ const MAX_RUNS = 20;
 const STARTS = new Set<ChangeAction>(['resent', 'replayed']);
 
 /**
- * Finds out from Temporal how an act ended that was recorded before it was done. Each act has a name there, the id of its change, or of the replay that did
- * it: the id of an update, or a memo of the run that it started.
+ * Finds out from Temporal how an act ended that was recorded before it was done. Each act has a name there, the id of
+ * its change, or of the replay that did it: the id of an update, or a memo of the run that it started.
  */
 export class ActOutcomes {
   private readonly client: Client;

@@ -46,7 +46,8 @@ export function timelineIn(archived: ArchivedDelivery): TimelineItem[] {
 }
 
 /**
- * A timeline with what happened before its first run, if that is past Temporal's retention. Incidents of the endpoint can be told by both.
+ * A timeline with what happened before its first run, if that is past Temporal's retention. Incidents of the endpoint
+ * can be told by both.
  */
 export function withEarlier(items: TimelineItem[], archived: readonly TimelineItem[] = []): TimelineItem[] {
   const first = items.find(({ type }) => type === 'started')?.at ?? '';

@@ -104,7 +104,10 @@ export function eventLists(
   };
 }
 
-/** The events of an account with a delivery that matches a filter: of several the one to the oldest endpoint stands for the event. */
+/**
+ * The events of an account with a delivery that matches a filter: of several the one to the oldest endpoint stands for
+ * the event.
+ */
 export function eventsOfDeliveryLists(sources: ListSources, filter: DeliveryFilter): BothLists<EventSummary> {
   const { client, archive, accountId } = sources;
   const list = () => new DeliveryList(client, accountId, filter);
@@ -125,7 +128,9 @@ export function eventsOfDeliveryLists(sources: ListSources, filter: DeliveryFilt
   };
 }
 
-/** The ids of archived deliveries that stand for their events, among all that match and that the ledger does not have. */
+/**
+ * The ids of archived deliveries that stand for their events, among all that match and that the ledger does not have.
+ */
 async function firstOfEvents(
   sources: ListSources,
   filter: DeliveryFilter,
@@ -155,7 +160,11 @@ async function allDeliveries(
   }
 }
 
-/** The ids of those deliveries that the ledger has, in whatever run and status. @param since only if they are open, or closed since then */
+/**
+ * The ids of those deliveries that the ledger has, in whatever run and status.
+ *
+ * @param since only if they are open, or closed since then
+ */
 async function heldDeliveries(
   { client, accountId }: ListSources,
   deliveries: readonly { id: string; event_id: string }[],
@@ -192,7 +201,11 @@ export async function deliveredEvents(
   return delivered;
 }
 
-/** The executions of some events of an account that Temporal still has. @param since only those that are open, or closed since then */
+/**
+ * The executions of some events of an account that Temporal still has.
+ *
+ * @param since only those that are open, or closed since then
+ */
 async function* executionsOf(
   client: Client,
   accountId: string,

@@ -10,7 +10,10 @@ import { type Execution, everyExecution } from '../visibility/visibility.js';
 import { CLOSED, readWindow } from '../visibility/windows.js';
 import { closedHeadsOf, closedRowsOf, readClosed, readFanOut } from './closed-executions.js';
 
-/** Incidents that ended earlier before a window than this are read one delivery at a time: longer than a delivery usually lasts. */
+/**
+ * Incidents that ended earlier before a window than this are read one delivery at a time: longer than a delivery
+ * usually lasts.
+ */
 const INCIDENTS_SINCE_MS = 8 * 24 * 3_600_000;
 
 /** What the executions that matter have in common. */

@@ -12,7 +12,10 @@ export interface PlacedRow<T> {
   position: string | undefined;
 }
 
-/** The ids of those deliveries that stand for their events in a list of events: of several of an event the one to the oldest endpoint. */
+/**
+ * The ids of those deliveries that stand for their events in a list of events: of several of an event the one to the
+ * oldest endpoint.
+ */
 export function firstOfEach(deliveries: readonly { id: string; event_id: string }[]): Set<string> {
   const first = new Map<string, string>();
   for (const { id, event_id } of deliveries) if (id < (first.get(event_id) ?? '~')) first.set(event_id, id);
@@ -50,7 +53,10 @@ interface Cursor {
   isOver?: boolean;
   /** Everything in the archive at this position or higher has been listed, or is the ledger's to list. */
   below?: string | undefined;
-  /** The ledger is not asked for what closed before this: the same for all pages, or rows that are archived meanwhile would change sides. */
+  /**
+   * The ledger is not asked for what closed before this: the same for all pages, or rows that are archived meanwhile
+   * would change sides.
+   */
   since?: Date | undefined;
 }
 
@@ -67,10 +73,11 @@ const PARTS = z.tuple([
 const MAX_EXAMINED = 500;
 
 /**
- * A page of a list that goes on from the ledger into the archive. Both are sorted by the time that executions closed, so they are read side by
- * side: what both have stands at the same place in both, and the ledger's row is listed. What only the archive has, because Temporal has
- * removed it, is listed where it stood. So a row is listed once, also if Temporal removes it between two pages. Of what closed so long ago
- * that the archive has all of it, the ledger is asked only whether it has been sent again.
+ * A page of a list that goes on from the ledger into the archive. Both are sorted by the time that executions closed,
+ * so they are read side by side: what both have stands at the same place in both, and the ledger's row is listed. What
+ * only the archive has, because Temporal has removed it, is listed where it stood. So a row is listed once, also if
+ * Temporal removes it between two pages. Of what closed so long ago that the archive has all of it, the ledger is asked
+ * only whether it has been sent again.
  *
  * @throws InvalidCursorError if the cursor did not come from this list
  */

@@ -3,7 +3,10 @@ import type { archiveDeliveries } from '../../../../workflows/index.js';
 import { where } from '../visibility/clauses.js';
 import { listExecutions } from '../visibility/visibility.js';
 
-/** The checkpoints that the latest runs of the archive ended with, as Temporal keeps them: signed notes, which the caller verifies. */
+/**
+ * The checkpoints that the latest runs of the archive ended with, as Temporal keeps them: signed notes, which the
+ * caller verifies.
+ */
 export async function publishedCheckpoints(client: Client, taskQueue: string): Promise<string[]> {
   const clauses = where({ taskQueue, type: 'archiveDeliveries', status: 'Completed' });
   // Visibility may not have the latest yet, so that one is not all there is.

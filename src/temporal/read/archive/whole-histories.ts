@@ -9,8 +9,9 @@ type Response = temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResp
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 
 /**
- * A client that reads each history once and whole, whatever is asked of it: its first event, the one that closed it, or all. Everything that
- * is archived of an execution costs one read that way. It is for one execution, so that nothing is kept for long.
+ * A client that reads each history once and whole, whatever is asked of it: its first event, the one that closed it, or
+ * all. Everything that is archived of an execution costs one read that way. It is for one execution, so that nothing is
+ * kept for long.
  */
 export function withWholeHistories(client: Client): Client {
   const histories = new Map<string, Promise<HistoryEvent[]>>();

@@ -20,15 +20,20 @@ export type Watch = (event: HistoryEvent, machine: GroupMachine) => void | Promi
 /** The marker that the SDK leaves for a local activity. */
 const LOCAL_ACTIVITY = 'core_local_activity';
 
-/** Something that the next workflow task tells the workflow of, and the event that says so. @param now milliseconds since the epoch */
+/**
+ * Something that the next workflow task tells the workflow of, and the event that says so.
+ *
+ * @param now milliseconds since the epoch
+ */
 interface News {
   event: HistoryEvent;
   tell(machine: GroupMachine, now: number): void;
 }
 
 /**
- * The deliveries of an execution as its history has them, whether a worker runs or not: reports of attempts, releases, acts and the passing
- * of time, taken in by the same machine as in the workflow, and in the order in which the workflow hears of them.
+ * The deliveries of an execution as its history has them, whether a worker runs or not: reports of attempts, releases,
+ * acts and the passing of time, taken in by the same machine as in the workflow, and in the order in which the workflow
+ * hears of them.
  */
 export async function readGroup(
   client: Client,
@@ -86,7 +91,10 @@ class Reading {
     await this.watch(event, this.machine);
   }
 
-  /** Tells the machine what the task that has ended told the workflow; at the end of a history also what the next one will. */
+  /**
+   * Tells the machine what the task that has ended told the workflow; at the end of a history also what the next one
+   * will.
+   */
   async endTask(): Promise<void> {
     const { machine, taskStartedAt } = this;
     const news = [...this.signals, ...this.acts, ...this.ended];
@@ -99,7 +107,8 @@ class Reading {
     }
     if (taskStartedAt !== undefined) {
       if (this.isCancelRequested) machine.cancelSole(taskStartedAt);
-      // The workflow looks at the time whenever it is given a task: so a parked delivery expires without any other trace.
+      // The workflow looks at the time whenever it is given a task: so a parked delivery expires without any other
+      // trace.
       machine.step(taskStartedAt);
     }
     this.taskStartedAt = undefined;
@@ -133,7 +142,9 @@ class Reading {
     return false;
   }
 
-  /** What an update that is accepted asks for. Of one that a reset in Temporal has taken over, an earlier event says it. */
+  /**
+   * What an update that is accepted asks for. Of one that a reset in Temporal has taken over, an earlier event says it.
+   */
   private actIn(event: HistoryEvent): UpdateInput {
     const admitted = event.workflowExecutionUpdateAdmittedEventAttributes?.request;
     if (admitted?.meta?.updateId) this.admitted.set(admitted.meta.updateId, admitted.input);

@@ -11,13 +11,14 @@ import { isGroup, parseDeliveryWorkflowId } from '../../../domain/ledger/workflo
 import type { Execution } from '../visibility/visibility.js';
 
 /**
- * The memo of an execution of deliveries, so that they can be listed without reading its history. Of a group it refers to the ids in the group's search
- * attributes, which never change: a memo with the ids of 60 deliveries would exceed the 2 KiB from which Temporal warns.
+ * The memo of an execution of deliveries, so that they can be listed without reading its history. Of a group it refers
+ * to the ids in the group's search attributes, which never change: a memo with the ids of 60 deliveries would exceed
+ * the 2 KiB from which Temporal warns.
  */
 export interface GroupMemo {
   /**
-   * For each delivery the indexes of its account, event and endpoint in the sorted search attributes; in the group's order. Absent if there is
-   * one, which the workflow id names.
+   * For each delivery the indexes of its account, event and endpoint in the sorted search attributes; in the group's
+   * order. Absent if there is one, which the workflow id names.
    */
   members?: MemberIndexes[];
   /** Indexes of the deliveries that stand for their event in a list of events; absent if there is one. */
@@ -25,13 +26,13 @@ export interface GroupMemo {
   /** The number of the only event; absent if it has none, and if there are several. */
   sequence?: number;
   /**
-   * For each event, in the order of the sorted search attribute, the index of its business key's token among the sorted tokens there, or
-   * a list of such indexes; absent if no event has one.
+   * For each event, in the order of the sorted search attribute, the index of its business key's token among the sorted
+   * tokens there, or a list of such indexes; absent if no event has one.
    */
   keys?: (number | number[])[];
   /**
-   * For each event, in the order of the sorted search attribute, its number less that of the account's event before it; 0 for one without a number. Absent if none
-   * has one.
+   * For each event, in the order of the sorted search attribute, its number less that of the account's event before it;
+   * 0 for one without a number. Absent if none has one.
    */
   sequences?: number[];
   /** How the deliveries stand, unless the execution's own status says it. */

@@ -16,8 +16,8 @@ interface Read {
 const remembered = new WeakMap<Client, LRUCache<string, Read>>();
 
 /**
- * The records of an execution's deliveries, as its history has them. They are remembered as long as the history does not grow: most executions
- * only wait, and the last event says so without the others.
+ * The records of an execution's deliveries, as its history has them. They are remembered as long as the history does
+ * not grow: most executions only wait, and the last event says so without the others.
  */
 export async function readGroupRecords(client: Client, execution: Run): Promise<Records> {
   const cache = cacheOf(client);

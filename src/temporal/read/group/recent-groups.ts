@@ -2,8 +2,8 @@ import { dropOldest } from '../../../domain/basics/bounded-memory.js';
 import { type DeliveryKey, deliveryId } from '../../../domain/basics/delivery-id.js';
 
 /**
- * Remembers which groups this process has started lately. Visibility lists a group a moment after its start; a client may ask for a
- * delivery before that.
+ * Remembers which groups this process has started lately. Visibility lists a group a moment after its start; a client
+ * may ask for a delivery before that.
  */
 export class RecentGroups {
   private readonly groups = new Map<string, string>();

@@ -35,7 +35,8 @@ export class InstallationReader {
   }
 
   /**
-   * A page of deliveries, each in its newest run: open ones first, then the latest closed. What Temporal has removed is in the list of its account.
+   * A page of deliveries, each in its newest run: open ones first, then the latest closed. What Temporal has removed is
+   * in the list of its account.
    *
    * @param filter by what rows tell
    * @param extras what rows show besides

@@ -13,18 +13,21 @@ const PAGE_TIME_MS = 3_000;
 /** The first width of a window that is tried, and the widest, milliseconds: a minute, a day. */
 const FIRST_WIDTH_MS = 60_000;
 const MAX_WIDTH_MS = 24 * 3_600_000;
-/** The events of a group were accepted at most this long after its first one: a start that hangs holds up those behind it. */
+/**
+ * The events of a group were accepted at most this long after its first one: a start that hangs holds up those behind
+ * it.
+ */
 const GROUP_SPREAD_MS = 10 * 60_000;
 /** Visibility lists an execution a moment after it was started, so a younger window is not read yet. Milliseconds. */
 const SETTLED_AFTER_MS = 1_000;
 
 /**
- * A page of what a replay acts on, the oldest events first. What was started after the replay was asked for does not count, so what the replay
- * starts itself is not found.
+ * A page of what a replay acts on, the oldest events first. What was started after the replay was asked for does not
+ * count, so what the replay starts itself is not found.
  *
  * @param cursor of an earlier page; absent for the first one
- * @param options `compared`: registrations whose selections are compared; the replay's own, if absent. `size`: a page ends with the part
- *   that makes it this long
+ * @param options `compared`: registrations whose selections are compared; the replay's own, if absent. `size`: a page
+ * ends with the part that makes it this long
  */
 export async function findForReplay(
   sources: ReplaySources,

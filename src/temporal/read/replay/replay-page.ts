@@ -72,7 +72,9 @@ export interface WindowPart {
 export interface Selection {
   /** What finds the executions; `undefined` if there can be none. */
   clauses(plan: ReplayPlan): Clause[] | undefined;
-  /** What executions of a window hold, in order, part by part: always the same, whatever the replay has done meanwhile. */
+  /**
+   * What executions of a window hold, in order, part by part: always the same, whatever the replay has done meanwhile.
+   */
   part(executions: readonly Execution[], request: PartRequest): Promise<WindowPart>;
 }
 

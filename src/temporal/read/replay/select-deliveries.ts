@@ -54,7 +54,10 @@ function filterOf(plan: ReplayPlan): DeliveryFilter {
   };
 }
 
-/** What {@link isOld} says, for the server: what a replay starts must not fill the windows that it reads. What it starts is no group. */
+/**
+ * What {@link isOld} says, for the server: what a replay starts must not fill the windows that it reads. What it starts
+ * is no group.
+ */
 function isOldClause({ at }: ReplayPlan): Clause {
   return anyOf(
     [isBefore('StartTime', new Date(Date.parse(at) + 1))],

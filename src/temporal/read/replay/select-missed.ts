@@ -35,7 +35,10 @@ interface Head {
   execution: Execution;
 }
 
-/** Events that an endpoint did not get: their deliveries to it failed, or it never had one although its registration selects the event. */
+/**
+ * Events that an endpoint did not get: their deliveries to it failed, or it never had one although its registration
+ * selects the event.
+ */
 export const selectMissed: Selection = {
   clauses({ account_id, filter }) {
     const { event_id, event_kind, key_token } = filter;

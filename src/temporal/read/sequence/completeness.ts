@@ -55,8 +55,9 @@ export interface Completeness {
 export class TooManyNumbersError extends Error {}
 
 /**
- * Finds numbers that are missing among those of the events that an account posted in a period: from the lowest to the highest of them. Without a beginning from
- * the first number of all, without an end up to the last that was given to a process.
+ * Finds numbers that are missing among those of the events that an account posted in a period: from the lowest to the
+ * highest of them. Without a beginning from the first number of all, without an end up to the last that was given to a
+ * process.
  *
  * @param most numbers at most, and executions @throws TooManyNumbersError
  */
@@ -104,7 +105,8 @@ export async function completenessOf(
 }
 
 /**
- * Numbers of an account's events whose deliveries were started in a period, as far as Temporal has them: those of an execution at once. A number can come several times.
+ * Numbers of an account's events whose deliveries were started in a period, as far as Temporal has them: those of an
+ * execution at once. A number can come several times.
  *
  * @param period of starts, which is later than the events' acceptance: by a day, if its request was repeated
  */

@@ -64,8 +64,8 @@ async function readOutcome(client: Client, incident: Execution): Promise<Partial
 }
 
 /**
- * The incidents of endpoints, for the timelines of many deliveries. Most endpoints have none: one query tells which have, and their incidents
- * are read once.
+ * The incidents of endpoints, for the timelines of many deliveries. Most endpoints have none: one query tells which
+ * have, and their incidents are read once.
  */
 export class IncidentsOfPeriod {
   private readonly client: Client;

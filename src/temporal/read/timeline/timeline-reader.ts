@@ -32,14 +32,19 @@ export class TimelineReader {
   /** Accounts of groups' members by run, if all of them are wanted. */
   private readonly groups: Map<string, ReturnType<typeof readRun>> | undefined;
 
-  /** @param forAll reads for many deliveries at once: what the members of a group have in common is read once, and incidents by `incidents` */
+  /**
+   * @param forAll reads for many deliveries at once: what the members of a group have in common is read once, and
+   * incidents by `incidents`
+   */
   constructor(client: Client, forAll?: { incidents: Incidents }) {
     this.client = client;
     this.incidents = forAll?.incidents ?? readIncidents;
     this.groups = forAll && new Map();
   }
 
-  /** @returns what happened to a delivery, in order; `undefined` if its execution does not tell what it was started with */
+  /**
+   * @returns what happened to a delivery, in order; `undefined` if its execution does not tell what it was started with
+   */
   async read(located: Located): Promise<TimelineItem[] | undefined> {
     const [started, { closed_at }] = await Promise.all([
       readStarted(this.client, located.execution, located.row.summary.event_id),

@@ -34,7 +34,10 @@ export interface Sought {
   isHead?: true | undefined;
   /** It has not carried on as another run: such a run does not stand for anything any more. */
   isCurrent?: true | undefined;
-  /** It is open, or closed at this time or later. Something may have closed just before: see {@link isOpenOrClosedSince}. */
+  /**
+   * It is open, or closed at this time or later. Something may have closed just before: see
+   * {@link isOpenOrClosedSince}.
+   */
   since?: Date | undefined;
 }
 
@@ -78,7 +81,9 @@ export function hasStatus(statuses: readonly ShownStatus[]): Clause {
   );
 }
 
-/** Groups whose status names one of these, among executions of deliveries. An only delivery has its own status there. */
+/**
+ * Groups whose status names one of these, among executions of deliveries. An only delivery has its own status there.
+ */
 export function isGroupWith(statuses: readonly DeliveryStatus[]): Clause[] {
   return [isNoneOf(STATUS_ATTRIBUTE.name, [...DELIVERY_STATUSES, ...groupStatusesWithout(statuses)])];
 }

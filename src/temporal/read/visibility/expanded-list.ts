@@ -25,21 +25,24 @@ const PARTS = z.union([
 ]);
 
 /**
- * Executions that are asked for at first, and how many times more are each time after. Each costs Temporal as much as a short call, and a
- * group can stand for a whole page.
+ * Executions that are asked for at first, and how many times more are each time after. Each costs Temporal as much as a
+ * short call, and a group can stand for a whole page.
  */
 const EXECUTIONS = { first: 5, growth: 4 };
 
 /** A page, and how far it looked. */
 export interface ExpandedPage<T> extends Page<T> {
-  /** The position above which it looked at everything (`positionAt`); absent on the last page, and while it is among open executions. */
+  /**
+   * The position above which it looked at everything (`positionAt`); absent on the last page, and while it is among
+   * open executions.
+   */
   upTo?: string | undefined;
 }
 
 export interface Expansion<T> {
   /**
-   * What an execution stands for, always in the same order, with `undefined` for what is not in the list: so a cursor's place in it stays
-   * where it is while the execution goes on.
+   * What an execution stands for, always in the same order, with `undefined` for what is not in the list: so a cursor's
+   * place in it stays where it is while the execution goes on.
    */
   expand(execution: Execution): (T | undefined)[];
   /** Those of some items that are to be listed; receives at most as many items as a page has. */
@@ -51,8 +54,8 @@ export interface Expansion<T> {
 }
 
 /**
- * A page of what executions stand for: one item each, or several if an execution is a group. A page may end in the middle of a group; the
- * next page continues there, whatever has been started or has closed meanwhile.
+ * A page of what executions stand for: one item each, or several if an execution is a group. A page may end in the
+ * middle of a group; the next page continues there, whatever has been started or has closed meanwhile.
  *
  * @param after the cursor of an earlier page
  * @throws InvalidCursorError if the cursor did not come from this list
@@ -76,7 +79,8 @@ export async function listExpanded<T>(
   const isFull = () => data.length >= limit || examined >= maxExamined || isSpent();
   let read = 0;
   for (let size = EXECUTIONS.first; ; size *= EXECUTIONS.growth) {
-    // While each stands for one item, no more are read than there is room for: the token behind a row in the middle would cost as much again.
+    // While each stands for one item, no more are read than there is room for: the token behind a row in the middle
+    // would cost as much again.
     const room = data.length === read ? limit - read : limit;
     const { executions, next } = await readPage(client, clauses, Math.min(size, room), cursor);
     read += executions.length;
@@ -123,7 +127,11 @@ export async function listExpanded<T>(
   }
 }
 
-/** The executions from a cursor on: the one that it is within, or a page of Temporal's. @returns the token of those that follow */
+/**
+ * The executions from a cursor on: the one that it is within, or a page of Temporal's.
+ *
+ * @returns the token of those that follow
+ */
 async function readPage(
   client: Client,
   clauses: readonly Clause[],
@@ -139,8 +147,9 @@ async function readPage(
 }
 
 /**
- * The token of what follows a row of a page. Temporal gives tokens for the ends of pages alone, so a page is read that ends with the row.
- * If the row has closed since, and so has moved in the list, it is the token of what followed the row before.
+ * The token of what follows a row of a page. Temporal gives tokens for the ends of pages alone, so a page is read that
+ * ends with the row. If the row has closed since, and so has moved in the list, it is the token of what followed the
+ * row before.
  */
 async function tokenBehind(
   client: Client,

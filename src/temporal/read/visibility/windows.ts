@@ -26,11 +26,12 @@ export interface Window {
 }
 
 /**
- * Reads the executions of a window of time. Temporal's lists move while somebody works on them, as open executions come first and then those
- * closed last; windows of a time that never changes stand still. A window is narrowed until a list shows all of it.
+ * Reads the executions of a window of time. Temporal's lists move while somebody works on them, as open executions come
+ * first and then those closed last; windows of a time that never changes stand still. A window is narrowed until a list
+ * shows all of it.
  *
- * @param window `from`: where it begins; `end`: where it ends at the latest, milliseconds since the epoch; `width`: milliseconds, it may turn
- *   out smaller, unless `isKnown`: then it is read again as it was
+ * @param window `from`: where it begins; `end`: where it ends at the latest, milliseconds since the epoch; `width`:
+ * milliseconds, it may turn out smaller, unless `isKnown`: then it is read again as it was
  */
 export async function readWindow(
   client: Client,
@@ -39,7 +40,8 @@ export async function readWindow(
   { from, end, width, isKnown = false }: { from: number; end: number; width: number; isKnown?: boolean },
 ): Promise<Window> {
   for (let to = Math.min(from + width, end); ; to = from + Math.floor((to - from) / 2)) {
-    // A millisecond more on both sides: SQL stores compare times as texts, which for a time with zeros at its end is not exact.
+    // A millisecond more on both sides: SQL stores compare times as texts, which for a time with zeros at its end is
+    // not exact.
     const between = [isAfter(attribute, new Date(from - 2)), isBefore(attribute, new Date(to + 1))];
     const within = [...clauses, ...between];
     const { data } = await listExecutions(client, within, MAX_EXECUTIONS);

@@ -17,7 +17,10 @@ export interface Administration extends NamespaceSettings {
   attributes: readonly NeededAttribute[];
 }
 
-/** The commands that do it, as lines: of Temporal Cloud's `tcld` and Terraform provider, or of a cluster's own command line. */
+/**
+ * The commands that do it, as lines: of Temporal Cloud's `tcld` and Terraform provider, or of a cluster's own command
+ * line.
+ */
 export function administrationLines(needed: Administration): string[] {
   return isTemporalCloud(needed.address) ? cloudLines(needed) : clusterLines(needed);
 }

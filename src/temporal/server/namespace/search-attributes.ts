@@ -6,13 +6,19 @@ import type { TemporalConnection } from '../connection.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 
-/** The server does not let this caller make a call, or has no such call: as Temporal Cloud, where namespaces are made by other means. */
+/**
+ * The server does not let this caller make a call, or has no such call: as Temporal Cloud, where namespaces are made by
+ * other means.
+ */
 export const REFUSED = [GRPC.permissionDenied, GRPC.unimplemented] as const;
 
 /** A search attribute that Hookline needs. */
 export type NeededAttribute = (typeof SEARCH_ATTRIBUTES)[number];
 
-/** What is different for each type: its number in the API, its name for people, and a condition that is valid for no other type that matters here. */
+/**
+ * What is different for each type: its number in the API, its name for people, and a condition that is valid for no
+ * other type that matters here.
+ */
 const TYPES = {
   [SearchAttributeType.KEYWORD]: {
     number: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
@@ -47,7 +53,8 @@ export function typeNumber({ type }: NeededAttribute): number {
 }
 
 /**
- * The attributes that a namespace lacks. Where the server does not let them be listed, as Temporal Cloud may not, each is tried in a query.
+ * The attributes that a namespace lacks. Where the server does not let them be listed, as Temporal Cloud may not, each
+ * is tried in a query.
  *
  * @throws Error that names an attribute of another type
  */

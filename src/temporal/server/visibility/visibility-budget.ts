@@ -17,7 +17,10 @@ export interface VisibilityObserver {
 export interface VisibilityWaits {
   /** The first call of a request: what cannot begin soon had better come again. */
   firstMs: number;
-  /** All calls of a request together, from its beginning: the API gives up after eight seconds, and what comes later is for nobody who waits. */
+  /**
+   * All calls of a request together, from its beginning: the API gives up after eight seconds, and what comes later is
+   * for nobody who waits.
+   */
   requestMs: number;
   /** Less than 30 s, within which some activities must show that they get on. */
   machineMs: number;
@@ -42,10 +45,10 @@ interface Call extends WaitingCall {
 }
 
 /**
- * Makes the calls of a process that list or count executions, so many in a second, which is the room that a namespace has for them
- * (https://docs.temporal.io/cloud/limits#visibility-api-rate-limit). Those that wait go on in the order of {@link VisibilityTurns}; those that
- * wait too long are refused. Of equal ones of an account at most one is under way, and one waits, whose answer all get that have asked
- * since: so no answer is older than its question.
+ * Makes the calls of a process that list or count executions, so many in a second, which is the room that a namespace
+ * has for them (https://docs.temporal.io/cloud/limits#visibility-api-rate-limit). Those that wait go on in the order of
+ * {@link VisibilityTurns}; those that wait too long are refused. Of equal ones of an account at most one is under way,
+ * and one waits, whose answer all get that have asked since: so no answer is older than its question.
  */
 export class VisibilityBudget {
   observer: VisibilityObserver | undefined;
@@ -107,7 +110,8 @@ export class VisibilityBudget {
   }
 
   /**
-   * The request that is being answered. Each call of a machine is work of its own, and so is what a request has left behind.
+   * The request that is being answered. Each call of a machine is work of its own, and so is what a request has left
+   * behind.
    *
    * @throws VisibilityBusyError if the request has taken too long already
    */
@@ -185,7 +189,10 @@ function workOf(asker: Asker): Work {
   return { asker, began: performance.now(), isUnderWay: false, isOver: false };
 }
 
-/** An activity works for the account at the end of its workflow's id, or for all of its kind; everything else for this process. */
+/**
+ * An activity works for the account at the end of its workflow's id, or for all of its kind; everything else for this
+ * process.
+ */
 function currentMachine(): Asker {
   const { info } = activities.getStore() ?? {};
   const account = info?.workflowExecution?.workflowId.split(':').at(-1);

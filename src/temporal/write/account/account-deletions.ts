@@ -33,7 +33,8 @@ export class AccountDeletions {
   /**
    * Starts an account's deletion, if it has not been started yet. Resolves once Temporal has persisted it.
    *
-   * @returns whether it does what is asked for; `false` if one is under way that keeps the payloads which this one should erase
+   * @returns whether it does what is asked for; `false` if one is under way that keeps the payloads which this one
+   * should erase
    */
   async start(request: DeletionRequest): Promise<boolean> {
     const { account_id } = request;
@@ -43,7 +44,8 @@ export class AccountDeletions {
       workflowId: accountDeletionWorkflowId(account_id),
       taskQueue: this.taskQueue,
       args: [{ ...request, ...timingsOfInput(this.timings) }],
-      // One that somebody has terminated in Temporal can be asked for again, and the payloads that an earlier one has kept can be erased.
+      // One that somebody has terminated in Temporal can be asked for again, and the payloads that an earlier one has
+      // kept can be erased.
       workflowIdReusePolicy: erases ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
       memo: { deletion },
       staticSummary: describeDeletion(deletion).split(',')[0] ?? '',

@@ -20,12 +20,15 @@ export interface ArchiveScheduleOptions {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** How often it is tried in all. A server answers for a Schedule by a query to a worker of its own, which can stand still while it is busy. */
+/**
+ * How often it is tried in all. A server answers for a Schedule by a query to a worker of its own, which can stand
+ * still while it is busy.
+ */
 const TRIES = 3;
 
 /**
- * Makes the Schedule that archives, changes it if the interval is another one, or deletes it if nothing is to be archived. It may be called any
- * number of times, by several processes at once.
+ * Makes the Schedule that archives, changes it if the interval is another one, or deletes it if nothing is to be
+ * archived. It may be called any number of times, by several processes at once.
  */
 export async function prepareArchiveSchedule(options: ArchiveScheduleOptions): Promise<void> {
   for (let triesLeft = TRIES - 1; ; triesLeft -= 1) {

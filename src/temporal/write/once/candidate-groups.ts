@@ -13,9 +13,10 @@ import { describeExecution, type Execution } from '../../read/visibility/visibil
 const ASKED_AT_ONCE = 8;
 
 /**
- * Finds out which deliveries a process has started in groups, and keeps it from starting more of them there: it may be dead, or only slow,
- * and its start call may still be on its way. Temporal refuses a second execution with the same id, so a group that does not exist is
- * made impossible by a {@link fence} under its id. What is known after that stays true.
+ * Finds out which deliveries a process has started in groups, and keeps it from starting more of them there: it may be
+ * dead, or only slow, and its start call may still be on its way. Temporal refuses a second execution with the same id,
+ * so a group that does not exist is made impossible by a {@link fence} under its id. What is known after that stays
+ * true.
  */
 export class CandidateGroups {
   private readonly client: Client;
@@ -28,7 +29,10 @@ export class CandidateGroups {
     this.taskQueue = taskQueue;
   }
 
-  /** In which of some groups deliveries are, by the delivery's id: the group's workflow id. None comes into them from now on. */
+  /**
+   * In which of some groups deliveries are, by the delivery's id: the group's workflow id. None comes into them from
+   * now on.
+   */
   async settle(range: GroupRange): Promise<Map<string, string>> {
     const ids = groupsOf(range).map(groupWorkflowId);
     const found = new Map<string, string>();

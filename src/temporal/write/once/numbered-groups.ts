@@ -5,8 +5,9 @@ import type { StartCalls } from '../start-calls.js';
 type Calls = Pick<StartCalls, 'startAlone' | 'startIfFree'>;
 
 /**
- * Starts groups under the next numbers of a series. A delivery whose request may be repeated is put into a group only if the group is one of
- * those that were written down for it; if its turn comes later, it is started by itself, under its own id, as a repeat would start it.
+ * Starts groups under the next numbers of a series. A delivery whose request may be repeated is put into a group only
+ * if the group is one of those that were written down for it; if its turn comes later, it is started by itself, under
+ * its own id, as a repeat would start it.
  */
 export class NumberedGroups implements Starts {
   private readonly series: GroupSeries;

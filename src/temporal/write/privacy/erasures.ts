@@ -8,8 +8,8 @@ import { type Timings, timingsOfInput } from '../../../domain/timings.js';
 import { startedNow } from '../../errors.js';
 
 /**
- * Starts the workflow that erases a subject, if it has not been started yet. Resolves once Temporal has persisted it: from then on it is
- * done, whatever crashes.
+ * Starts the workflow that erases a subject, if it has not been started yet. Resolves once Temporal has persisted it:
+ * from then on it is done, whatever crashes.
  *
  * @param isAgain whether it is done again although it has been done: after a restore
  */

@@ -44,7 +44,8 @@ export class SubjectDeliveries {
   }
 
   /**
-   * Cancels the open deliveries of a subject. One with an attempt in flight stays open: it ends with that attempt or the next one, which finds no key.
+   * Cancels the open deliveries of a subject. One with an attempt in flight stays open: it ends with that attempt or
+   * the next one, which finds no key.
    *
    * @param onProgress called after each delivery
    */

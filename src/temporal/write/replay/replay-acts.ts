@@ -22,8 +22,8 @@ type Outcome = 'done' | 'skipped';
 class NotKeptError extends Error {}
 
 /**
- * What a replay does to a delivery. Everything is done once, however often it is asked for: what the replay has done before is found on the
- * delivery, and what two processes do at the same time is told apart by Temporal.
+ * What a replay does to a delivery. Everything is done once, however often it is asked for: what the replay has done
+ * before is found on the delivery, and what two processes do at the same time is told apart by Temporal.
  */
 export class ReplayActs {
   private readonly client: Client;
@@ -61,7 +61,8 @@ export class ReplayActs {
     const own = await describeExecution(this.client, workflowId);
     if (plan.action !== 'resend') return this.steer(plan, item, own);
     if (own?.memo?.[REPLAY_MEMO] === plan.replay_id) return 'done';
-    // It must still be what was found: nobody has sent it again. Of a new delivery, and of a group's, there is no own execution until then.
+    // It must still be what was found: nobody has sent it again. Of a new delivery, and of a group's, there is no own
+    // execution until then.
     const isAsFound = item.workflow_id === undefined ? own?.runId === item.run_id : own === undefined;
     if (!target || !isAsFound || own?.status.name === 'RUNNING') return 'skipped';
     return this.send(plan, item, target);

@@ -15,7 +15,9 @@ import { ReplayStateConflictError, TooManyReplaysError } from '../../errors.js';
 import type { ReplayMemo, ReplayReader } from '../../read/replay/replay-reader.js';
 import { sendUpdate } from '../send-update.js';
 
-/** What all processes know of the replays that were started of late: visibility lists one a moment after it was started. */
+/**
+ * What all processes know of the replays that were started of late: visibility lists one a moment after it was started.
+ */
 export interface StartedReplays {
   /** Does something while no process starts a replay of the account. */
   alone<T>(accountId: string, act: () => Promise<T>): Promise<T>;
@@ -46,7 +48,8 @@ export class Replays {
   /**
    * Starts a replay. Resolves once Temporal has persisted it.
    *
-   * @throws TooManyReplaysError if the account has {@link MAX_OPEN_REPLAYS} that are not over, whichever processes have started them
+   * @throws TooManyReplaysError if the account has {@link MAX_OPEN_REPLAYS} that are not over, whichever processes have
+   * started them
    */
   async start(plan: ReplayPlan, shown: ReplayMemo['replay']): Promise<void> {
     const { client, taskQueue, started } = this.options;

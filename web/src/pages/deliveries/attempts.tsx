@@ -128,7 +128,10 @@ function AttemptDetails({
   );
 }
 
-/** Where the time went: each step as long as it took, of the whole attempt. What is left was spent until the end, or for nothing. */
+/**
+ * Where the time went: each step as long as it took, of the whole attempt. What is left was spent until the end, or for
+ * nothing.
+ */
 function Timings({ attempt }: { attempt: Attempt }) {
   const { timings_ms = {}, duration_ms } = attempt;
   const known = STEPS.flatMap(([name, text]) => {

@@ -17,7 +17,10 @@ export function headlineOf(
   return `Not delivered: given up after ${count}.`;
 }
 
-/** Whether nothing comes of what a delivery waits for, and nothing that its subscriber does helps. The verdict may be from before it went on. */
+/**
+ * Whether nothing comes of what a delivery waits for, and nothing that its subscriber does helps. The verdict may be
+ * from before it went on.
+ */
 export function standsStill(status: DeliveryStatus, code: VerdictCode | undefined): boolean {
   return isOpen(status) && code === 'workflow_failing';
 }

@@ -35,7 +35,10 @@ export function Timeline({ id, delivery }: { id: string; delivery: Delivery }) {
   );
 }
 
-/** Leaves out a wait that repeats why the attempt before it failed, and gives its time to the attempt: one entry for each attempt. */
+/**
+ * Leaves out a wait that repeats why the attempt before it failed, and gives its time to the attempt: one entry for
+ * each attempt.
+ */
 export function withoutToldWaits(items: readonly TimelineItem[]): TimelineItem[] {
   const shown: TimelineItem[] = [];
   for (const item of items) {

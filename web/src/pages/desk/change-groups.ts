@@ -3,7 +3,10 @@ import type { Change } from '../../api/types.js';
 /** A change, or those that one replay made one after another. */
 export type ChangeGroup<T extends Change> = { change: T; others: T[] };
 
-/** Puts changes together that follow each other and are of one replay, one actor and one action: hundreds of them are one thing that was done. */
+/**
+ * Puts changes together that follow each other and are of one replay, one actor and one action: hundreds of them are
+ * one thing that was done.
+ */
 export function groupChanges<T extends Change>(changes: readonly T[]): ChangeGroup<T>[] {
   const groups: ChangeGroup<T>[] = [];
   for (const change of changes) {
@@ -30,7 +33,12 @@ const SAID: Partial<Record<Change['action'], string>> = {
   verified: 'verified …',
 };
 
-/** What a group says as a sentence, such as "first key replayed 36 deliveries" or "first key paused the endpoint Warehouse". @param who as people know the actor */
+/**
+ * What a group says as a sentence, such as "first key replayed 36 deliveries" or "first key paused the endpoint
+ * Warehouse".
+ *
+ * @param who as people know the actor
+ */
 export function sentenceOf<T extends Change>({ change, others }: ChangeGroup<T>, who: string): string {
   const count = others.length + 1;
   const isReplay = change.replay !== undefined && change.action === 'resent';

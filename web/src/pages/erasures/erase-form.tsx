@@ -22,7 +22,10 @@ const OPEN = {
 } as const;
 type OpenRule = keyof typeof OPEN;
 
-/** Erases what events say about one person. Their name is sent in a body alone: it gets into no address, and is not kept. */
+/**
+ * Erases what events say about one person. Their name is sent in a body alone: it gets into no address, and is not
+ * kept.
+ */
 export function EraseForm() {
   const role = useRole();
   const navigate = useNavigate();

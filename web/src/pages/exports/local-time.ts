@@ -1,4 +1,8 @@
-/** A time as `<input type="datetime-local">` has it: in the reader's zone, to the minute. @param at ISO 8601; what is no time is empty */
+/**
+ * A time as `<input type="datetime-local">` has it: in the reader's zone, to the minute.
+ *
+ * @param at ISO 8601; what is no time is empty
+ */
 export function toLocal(at: string | undefined): string {
   const ms = Date.parse(at ?? '');
   if (Number.isNaN(ms)) return '';

@@ -82,7 +82,11 @@ export function DeliveryTable({
   );
 }
 
-/** The kind of a row's event, and the business key that people know it by. @param account whose it is; absent: that of the page */
+/**
+ * The kind of a row's event, and the business key that people know it by.
+ *
+ * @param account whose it is; absent: that of the page
+ */
 export function EventCell({
   row: { id, event_kind, business_keys = [] },
   account,

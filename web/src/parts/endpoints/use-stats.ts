@@ -34,8 +34,8 @@ export function useStats(period: Period, endpointId?: string) {
 }
 
 /**
- * Of the deliveries that have come to an end by themselves, or are behind a failed attempt, the part that was delivered, 0 to 1; absent if
- * there are none. So an endpoint that fails now has no 100 %.
+ * Of the deliveries that have come to an end by themselves, or are behind a failed attempt, the part that was
+ * delivered, 0 to 1; absent if there are none. So an endpoint that fails now has no 100 %.
  */
 export function successRate(
   { delivered, exhausted, expired }: Stats['closed']['by_status'],

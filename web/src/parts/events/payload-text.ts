@@ -2,8 +2,8 @@
 const BEFORE = ',"payload":';
 
 /**
- * The payload in an answer of `GET /events/{id}`, byte for byte: parsing would make 135.5 of 135.50. No text in front of it can look like its
- * beginning, because quotes within texts are escaped.
+ * The payload in an answer of `GET /events/{id}`, byte for byte: parsing would make 135.5 of 135.50. No text in front
+ * of it can look like its beginning, because quotes within texts are escaped.
  */
 export function payloadIn(answer: string): string {
   const start = answer.indexOf(BEFORE);

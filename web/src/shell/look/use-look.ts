@@ -14,7 +14,10 @@ function read(): Look {
   return text ? (JSON.parse(text) as Look) : {};
 }
 
-/** How the pages of this role look: the portal as its platform wants it, by account or else by installation; the desk as Hookline. */
+/**
+ * How the pages of this role look: the portal as its platform wants it, by account or else by installation; the desk as
+ * Hookline.
+ */
 export function useLook(): Look & { name: string } {
   const role = useRole();
   const own = useHolder().data?.account.portal;

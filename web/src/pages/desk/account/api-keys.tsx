@@ -11,7 +11,11 @@ import { Time } from '../../../ui/time.js';
 import { useAct } from '../../../ui/use-act.js';
 import { CreateKey } from './create-key.js';
 
-/** An account's API keys, also those that have ended. @param grantable scopes that a new one can have; none: keys can only be read */
+/**
+ * An account's API keys, also those that have ended.
+ *
+ * @param grantable scopes that a new one can have; none: keys can only be read
+ */
 export function ApiKeys({
   account: { id, name },
   grantable,

@@ -1,6 +1,9 @@
 type Json = Record<string, unknown>;
 
-/** The JSON Merge Patch (RFC 7396) that makes one object into another: what is gone is `null`, what is equal is left out. */
+/**
+ * The JSON Merge Patch (RFC 7396) that makes one object into another: what is gone is `null`, what is equal is left
+ * out.
+ */
 export function mergePatch(before: Json, after: Json): Json {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const patch: Json = {};

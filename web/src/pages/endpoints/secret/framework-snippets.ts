@@ -1,4 +1,7 @@
-/** Receivers in frameworks: each is a handler that verifies the body as it was received, with one call of the library of Standard Webhooks. */
+/**
+ * Receivers in frameworks: each is a handler that verifies the body as it was received, with one call of the library of
+ * Standard Webhooks.
+ */
 export const FRAMEWORK_SNIPPETS = {
   express: `// receiver.mjs: npm install express standardwebhooks
 import express from 'express';

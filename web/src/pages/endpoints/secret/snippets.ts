@@ -1,8 +1,9 @@
 import { FRAMEWORK_SNIPPETS } from './framework-snippets.js';
 
 /**
- * What there is code for. Each code is a whole receiver, which also answers the question whether the endpoint wants events. Those of Node.js and of
- * frameworks call the library of Standard Webhooks; the others need nothing but the language, so a test can run them wherever it is.
+ * What there is code for. Each code is a whole receiver, which also answers the question whether the endpoint wants
+ * events. Those of Node.js and of frameworks call the library of Standard Webhooks; the others need nothing but the
+ * language, so a test can run them wherever it is.
  */
 export const LANGUAGES = [
   { id: 'node', name: 'Node.js' },
@@ -22,7 +23,11 @@ export type Language = (typeof LANGUAGES)[number]['id'];
 /** What stands for a secret that is not shown. */
 const PLACEHOLDER = 'whsec_…';
 
-/** Code that verifies deliveries and answers the verification. @param secret in clear; absent: a placeholder stands there */
+/**
+ * Code that verifies deliveries and answers the verification.
+ *
+ * @param secret in clear; absent: a placeholder stands there
+ */
 export function snippet(language: Language, secret: string = PLACEHOLDER): string {
   return SNIPPETS[language].replace('SECRET', secret);
 }
