@@ -5,8 +5,8 @@ import { OAuthApplication, type TokenAnswer, useToken } from '../../support/outs
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-const AT_ONCE = 12;
-const ROUNDS = 2;
+const AT_ONCE = 20;
+const ROUNDS = 3;
 
 describe('a refresh token or code that is used by several at once', () => {
   let system: SharedSystem;
