@@ -55,6 +55,21 @@ export const UNTIL_DISABLED = { retry_schedule: Array<string>(15).fill('500ms') 
 /** Behind a proxy that says who calls. */
 export const PROXIED = { HOOKLINE_PROXY_HOPS: '1' };
 
+/** Published below a path of another server. */
+export const BELOW_A_PATH = { HOOKLINE_PUBLIC_URL: 'https://example.com/hooks' };
+
+/** Whoever tries a password five times is refused, by address. */
+export const FIVE_LOGINS = { ...PROXIED, HOOKLINE_RATE_LIMIT_LOGIN: '5/1d' };
+
+/** Endpoints are verified, once asked: they are asked again an hour later. Each of their deliveries is an execution. */
+export const VERIFYING = {
+  ...PROXIED,
+  HOOKLINE_ENDPOINT_VERIFICATION: 'required',
+  HOOKLINE_VERIFICATION_SCHEDULE: '1h',
+  HOOKLINE_PUBLIC_URL: 'https://hooks.example.com',
+  HOOKLINE_GROUP_COMMIT: 'off',
+};
+
 /** The environment of a system of its own: database, task queue, free port, loopback allowed, test authority trusted. */
 export async function testEnvironment(
   overrides: Record<string, string> = {},
@@ -172,6 +187,12 @@ export function sharedSystem(
   const [oldest] = shared.keys();
   if (shared.size > MOST_SHARED && oldest !== undefined) void stopShared(oldest);
   return system;
+}
+
+/** Another process over the database of a system, which serves its API as well, at the same public address. */
+export function secondProcess({ environment, url }: SharedSystem): Promise<SharedSystem> {
+  const { MONGODB_URI = '' } = environment;
+  return sharedSystem({ MONGODB_URI, HOOKLINE_PUBLIC_URL: url }, 'api');
 }
 
 atEnd(async () => {

@@ -4,21 +4,18 @@ import { OPERATOR } from '../../../src/domain/change/change.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
-import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, secondProcess, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('API keys', () => {
   let system: SharedSystem;
-  let second: TestSystem;
+  let second: SharedSystem;
   let client: ApiClient;
 
   before(async () => {
     system = await sharedSystem();
-    second = await startSystem({ MONGODB_URI: system.environment['MONGODB_URI'] ?? '' }, 'api');
+    second = await secondProcess(system);
     client = await system.account();
-  });
-  after(async () => {
-    await second.stop();
   });
 
   const create = async (body: Record<string, unknown> = {}) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, formAction, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
 import { OAuthApplication, useToken } from '../../support/outside/oauth-application.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { FIVE_LOGINS, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const SCOPES = ['profile:read', 'deliveries:read'];
@@ -14,7 +14,7 @@ describe('a login', () => {
   let person: Person;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_RATE_LIMIT_LOGIN: '5/1d', HOOKLINE_PROXY_HOPS: '1' }, 'api');
+    system = await sharedSystem(FIVE_LOGINS, 'api');
   });
   beforeEach(async () => {
     account = await system.account();

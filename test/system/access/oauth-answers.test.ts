@@ -6,6 +6,7 @@ import { OAuthApplication, REDIRECT_URI } from '../../support/outside/oauth-appl
 import { type Relay, startRelay } from '../../support/outside/relay.js';
 import { servers } from '../../support/servers.js';
 import {
+  BELOW_A_PATH,
   type SharedSystem,
   sharedSystem,
   startSystem,
@@ -99,20 +100,16 @@ describe('answers of the OAuth endpoints', () => {
   });
 
   it('name the path below which the API is published', async () => {
-    const below = await startSystem({ HOOKLINE_PUBLIC_URL: 'https://example.com/hooks' }, 'api');
-    try {
-      const mine = await OAuthApplication.register(await below.account());
-      assert.equal(
-        JSON.parse((await send(below.url, METADATA)).text).token_endpoint,
-        'https://example.com/hooks/oauth/token',
-      );
-      const { pathname, search } = new URL(mine.authorizationUrl());
-      const { headers } = await send(below.url, pathname + search);
-      assert.match(String(headers['location']), /^\/hooks\/oauth\/interaction\//);
-      assert.ok([headers['set-cookie']].flat().every((cookie) => /; path=\/hooks\/oauth/.test(cookie ?? '')));
-    } finally {
-      await below.stop();
-    }
+    const below = await sharedSystem(BELOW_A_PATH, 'api');
+    const mine = await OAuthApplication.register(await below.account());
+    assert.equal(
+      JSON.parse((await send(below.url, METADATA)).text).token_endpoint,
+      'https://example.com/hooks/oauth/token',
+    );
+    const { pathname, search } = new URL(mine.authorizationUrl());
+    const { headers } = await send(below.url, pathname + search);
+    assert.match(String(headers['location']), /^\/hooks\/oauth\/interaction\//);
+    assert.ok([headers['set-cookie']].flat().every((cookie) => /; path=\/hooks\/oauth/.test(cookie ?? '')));
   });
 
   it('set cookies that travel over TLS only where the public URL is https, whatever the proxy says', async () => {
@@ -225,17 +222,18 @@ describe('answers of the OAuth endpoints', () => {
 });
 
 describe('the OAuth endpoints without the database', () => {
-  let system: SharedSystem;
+  let system: TestSystem;
   let relay: Relay;
 
   before(async () => {
     relay = await startRelay(Number(new URL(servers().mongodbUri).port));
     const uri = new URL((await testEnvironment())['MONGODB_URI'] ?? '');
     uri.port = String(relay.port);
-    system = await sharedSystem({ MONGODB_URI: uri.href }, 'api');
+    system = await startSystem({ MONGODB_URI: uri.href }, 'api');
   });
   after(async () => {
     relay.mend();
+    await system.stop();
     await relay.close();
   });
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
 import { OAuthApplication } from '../../support/outside/oauth-application.js';
-import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, secondProcess, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const KEPT_URI = 'http://127.0.0.1:9/kept';
@@ -25,21 +25,15 @@ interface TokenAnswer {
 
 describe('an OAuth client', () => {
   let system: SharedSystem;
-  let second: TestSystem;
+  let second: SharedSystem;
   let account: ApiClient;
   let person: Person;
 
   before(async () => {
     system = await sharedSystem();
-    second = await startSystem(
-      { MONGODB_URI: system.environment['MONGODB_URI'] ?? '', HOOKLINE_PUBLIC_URL: system.url },
-      'api',
-    );
+    second = await secondProcess(system);
     account = await system.account();
     person = await newPerson(system, account, ['profile:read', 'deliveries:read']);
-  });
-  after(async () => {
-    await second.stop();
   });
 
   const CONFIDENTIAL = { name: 'shop', scopes: ['profile:read', 'deliveries:read'] };

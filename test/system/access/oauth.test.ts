@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi';
 import { SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, formAction, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
-import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
+import { FIVE_LOGINS, type SharedSystem, secondProcess, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const REDIRECT_URI = 'http://127.0.0.1:9/callback';
@@ -12,25 +12,19 @@ const INSECURE = { [oauth.allowInsecureRequests]: true };
 
 describe('OAuth 2.0, by oauth4webapi', () => {
   let system: SharedSystem;
-  let second: TestSystem;
+  let second: SharedSystem;
   let account: ApiClient;
   let person: Person;
   let server: oauth.AuthorizationServer;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_RATE_LIMIT_LOGIN: '5/1d' }, 'api');
-    second = await startSystem(
-      { MONGODB_URI: system.environment['MONGODB_URI'] ?? '', HOOKLINE_PUBLIC_URL: system.url },
-      'api',
-    );
+    system = await sharedSystem(FIVE_LOGINS, 'api');
+    second = await secondProcess(system);
     account = await system.account();
     person = await newPerson(system, account);
     const issuer = new URL(system.url);
     const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...INSECURE });
     server = await oauth.processDiscoveryResponse(issuer, response);
-  });
-  after(async () => {
-    await second.stop();
   });
 
   const register = async (body: Record<string, unknown>, owner = account) => {

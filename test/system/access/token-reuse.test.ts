@@ -6,7 +6,7 @@ import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const AT_ONCE = 20;
-const ROUNDS = 5;
+const ROUNDS = 3;
 
 describe('a refresh token or code that is used by several at once', () => {
   let system: SharedSystem;

@@ -5,7 +5,7 @@ import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory, toJson } from '../../support/history.js';
 import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
-import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { temporalOfRun } from '../../support/servers.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -15,7 +15,7 @@ const REDIRECT_URI = 'http://127.0.0.1:9/callback';
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-describe('tokens and passwords', () => {
+describe('the log of the service', () => {
   let environment: Record<string, string>;
   let database: Database;
   let temporal: TemporalConnection;
@@ -25,7 +25,10 @@ describe('tokens and passwords', () => {
 
   before(async () => {
     environment = await testEnvironment({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
-    receiver = await startReceiver({ handler: reply(500) });
+    // An endpoint that sends back what it was sent, as debugging tools do, and never succeeds.
+    receiver = await startReceiver({
+      handler: (_request, response, body) => void response.writeHead(500).end(body),
+    });
     database = await connectDatabase(environment['MONGODB_URI'] ?? '');
     temporal = await connectTemporal(temporalOfRun());
     service = await startServiceProcess(environment);
@@ -38,7 +41,59 @@ describe('tokens and passwords', () => {
     await receiver.close();
   });
 
-  it('appear in no log line, error, link, metric or history', async () => {
+  it('has no warnings in normal operation, even for full groups', async () => {
+    const healthy = await startReceiver();
+    try {
+      const account = await newAccount(database, service.url);
+      await account.register(healthy.url);
+      await Promise.all(Array.from({ length: 120 }, () => account.purchase()));
+      await healthy.waitFor((all) => all.length >= 120);
+    } finally {
+      await healthy.close();
+    }
+    const noisy = service.lines.filter((line) => /"level":"(warn|error|fatal)"/.test(line));
+    assert.deepEqual(noisy, []);
+  });
+
+  it('holds no token, secret, payload or address of a customer, and names every request', async () => {
+    const { secret } = await client.register(`${receiver.url}/hook?token=of-the-subscriber`);
+    const event = await client.purchase();
+    await client.deliveryUntil(event.deliveries[0]?.id ?? '', ({ status }) => status === 'exhausted');
+    await fetch(`${service.url}/v18.0/events/${event.id}?access_token=${client.key}`);
+    await fetch(`${service.url}/v18.0/events?limit=x&access_token=${client.key}`);
+    await client.request('POST', '/v18.0/events/purchase', { raw: PURCHASE.replace('12.5', '"ada@x.org"') });
+    await client.request('POST', '/v18.0/events/purchase', { raw: `${PURCHASE}ada@x.org` });
+    const mistyped = await client.request('GET', '/v18.0/events', {
+      headers: { authorization: `Bearer ${client.key}x` },
+    });
+    assert.equal(mistyped.status, 401);
+    const last = mistyped.headers.get('x-request-id') ?? '';
+    await until(
+      () => service.lines,
+      (lines) => lines.some((line) => line.includes(`"request_id":"${last}"`)),
+    );
+
+    const requests = service.lines.filter((line) => line.includes('"msg":"request"'));
+    assert.ok(requests.length >= 7);
+    for (const line of requests) assert.match(line, /"level":"(info|warn)"/);
+    assert.ok(requests.every((line) => /"request_id":"req_/.test(line)));
+    const log = service.lines.join('\n');
+    for (const [what, text] of Object.entries({
+      'the API key': client.key.slice(4, 24),
+      'the signing secret': secret.slice(6, 26),
+      'an e-mail address': 'ada@',
+      'the payload': 'order-1',
+      'the token in a target URL': 'of-the-subscriber',
+      'the name of a parameter for tokens': 'access_token',
+    })) {
+      const line = service.lines.find((one) => one.includes(text));
+      assert.ok(!log.includes(text), `${what} stands in the log: ${line?.slice(0, 300)}`);
+    }
+  });
+
+  it('has no token or password, nor has an error, a link, a metric or a history', async () => {
+    client = await newAccount(database, service.url);
+    const begun = new Date();
     const answers: string[] = [];
     const ask = async (path: string, init: RequestInit = {}) => {
       const text = await (await fetch(service.url + path, init)).text();
@@ -155,7 +210,7 @@ describe('tokens and passwords', () => {
 
     const histories = [];
     for await (const { workflowId, runId } of temporal.client.workflow.list({
-      query: `TaskQueue = '${environment['HOOKLINE_TASK_QUEUE']}'`,
+      query: `TaskQueue = '${environment['HOOKLINE_TASK_QUEUE']}' AND StartTime >= '${begun.toISOString()}'`,
     })) {
       const json = toJson(await fetchHistory({ temporal }, workflowId, runId));
       histories.push(json, ...decoded(json));

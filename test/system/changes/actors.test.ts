@@ -6,7 +6,14 @@ import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
 import { OAuthApplication } from '../../support/outside/oauth-application.js';
 import { ADDRESS, FORWARDED, newestChange, send } from '../../support/parts/changes.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { IMPATIENT, PROXIED, type SharedSystem, sharedSystem, UNTIL_DISABLED } from '../../support/system.js';
+import {
+  IMPATIENT,
+  PROXIED,
+  type SharedSystem,
+  sharedSystem,
+  UNTIL_DISABLED,
+  VERIFYING,
+} from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('who made a change', () => {
@@ -103,11 +110,7 @@ describe('who made a change', () => {
   });
 
   it('is the subscriber who confirms, from where', async () => {
-    const verifying = await sharedSystem({
-      ...PROXIED,
-      HOOKLINE_ENDPOINT_VERIFICATION: 'required',
-      HOOKLINE_PUBLIC_URL: 'https://hooks.example.com',
-    });
+    const verifying = await sharedSystem(VERIFYING);
     const subscriber = await startReceiver();
     try {
       client = await verifying.account();

@@ -4,6 +4,7 @@ import { Hookline } from '../../../clients/typescript/src/index.js';
 import { freePort } from '../../../src/embedded/servers/ports.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { inProcess } from '../../support/programs/command.js';
 import { type CommandProcess, startCommand, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
@@ -97,10 +98,10 @@ describe('hookline listen', () => {
   });
 
   it('says what to set, and what is wrong with a key', async () => {
-    const without = startCommand(['listen'], {});
+    const without = inProcess(['listen'], {});
     equal(await without.exited, 1);
     match(without.lines.join('\n'), /Set HOOKLINE_API_KEY/);
-    const wrong = startCommand(['listen'], { HOOKLINE_URL: service.url, HOOKLINE_API_KEY: 'hl_wrong' });
+    const wrong = inProcess(['listen'], { HOOKLINE_URL: service.url, HOOKLINE_API_KEY: 'hl_wrong' });
     equal(await wrong.exited, 1);
     match(wrong.lines.join('\n'), /not a valid access token or API key/);
   });

@@ -5,9 +5,9 @@ import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { readGroupRecords } from '../../../src/temporal/read/group/group-records.js';
 import { act, release } from '../../../workflows/messages.js';
 import { answered } from '../../support/parts/answered.js';
+import { connectLedger } from '../../support/parts/bare-ledger.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Signals that release nothing, until the history has the 4 MiB from which Temporal suggests a new run. */
@@ -15,14 +15,14 @@ const SIGNALS = 10;
 const NO_ENDPOINT = 'x'.repeat(500_000);
 
 describe('a group that continues in a new run', () => {
-  let system: TestSystem;
+  let system: Awaited<ReturnType<typeof connectLedger>>;
   let stop: (() => Promise<void>) | undefined;
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' }, 'api');
+    system = await connectLedger();
   });
   after(async () => {
     await stop?.();
-    await system.stop();
+    await system.close();
   });
 
   it('still says how its deliveries stand, what was done to them, and when it began', async () => {

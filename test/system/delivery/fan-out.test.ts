@@ -7,6 +7,7 @@ import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/wo
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
 import { answered } from '../../support/parts/answered.js';
+import { readAll } from '../../support/parts/pages.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { servers } from '../../support/servers.js';
@@ -80,12 +81,17 @@ describe('an event', () => {
       new Set(complete.deliveries.map((one: { workflow_id: string }) => one.workflow_id)),
       new Set(groups),
     );
+    // They are more than a page has.
     const listed = await until(
-      async () => (await client.request('GET', '/v18.0/events')).json.data,
-      (events) => events.length > 0,
+      () => readAll(client, '/v18.0/deliveries?limit=100'),
+      (rows) => rows.length === 130 && rows.every(({ status }) => status === 'delivered'),
     );
     assert.deepEqual(
-      listed.map(({ id }: { id: string }) => id),
+      listed.map(({ id }) => id).sort(),
+      complete.deliveries.map(({ id }: { id: string }) => id).sort(),
+    );
+    assert.deepEqual(
+      (await readAll(client, '/v18.0/events')).map(({ id }) => id),
       [event.id],
     );
     assert.equal(receiver.received.length, 130);

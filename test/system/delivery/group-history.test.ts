@@ -8,19 +8,19 @@ import { readGroup } from '../../../src/temporal/read/group/group-history.js';
 import { readTaskAttempt } from '../../../src/temporal/read/history.js';
 import { type Act, act, release } from '../../../workflows/messages.js';
 import { answered } from '../../support/parts/answered.js';
+import { connectLedger } from '../../support/parts/bare-ledger.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('the history of a group', () => {
-  let system: TestSystem;
+  let system: Awaited<ReturnType<typeof connectLedger>>;
   let stop: (() => Promise<void>) | undefined;
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' }, 'api');
+    system = await connectLedger();
   });
   afterEach(() => stop?.());
-  after(() => system.stop());
+  after(() => system.close());
 
   /** A group whose deliveries have failed once. `read`: the status of each, and how many attempts it has had. */
   async function failedOnce(deliveries: number) {

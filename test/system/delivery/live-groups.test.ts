@@ -21,12 +21,10 @@ describe('a group of deliveries', () => {
 
   before(async () => {
     system = await sharedSystem(UNHURRIED);
-  });
-  beforeEach(async () => {
     receiver = await startReceiver();
-    failAt(FAILING);
   });
-  afterEach(() => receiver.close());
+  beforeEach(() => failAt(FAILING));
+  after(() => receiver.close());
 
   function failAt(paths: readonly string[], status = 503): void {
     receiver.handle((request, ...rest) =>
@@ -54,6 +52,13 @@ describe('a group of deliveries', () => {
     return { eventId: event.id, groupId: groupWorkflowId(`${event.id}:0`), all };
   }
 
+  /** One such group, of which each test leaves what the next ones need. */
+  let started: Promise<Awaited<ReturnType<typeof start>> & { client: ApiClient }> | undefined;
+  const theGroup = () => {
+    started ??= system.account().then(async (client) => ({ client, ...(await start(client)) }));
+    return started;
+  };
+
   const act = (client: ApiClient, { id }: { id: string }, action: string) =>
     client.request('POST', `/v18.0/deliveries/${id}/${action}`);
 
@@ -61,8 +66,7 @@ describe('a group of deliveries', () => {
   const statuses = ({ attempts }: Delivery) => attempts.map(({ status_code }) => status_code);
 
   it('keeps deliveries that did not succeed, and is read as its deliveries: by status, each with its attempts, its reason and its next attempt', async () => {
-    const client = await system.account();
-    const { eventId, groupId, all } = await start(client);
+    const { client, eventId, groupId, all } = await theGroup();
     assert.deepEqual([...new Set(all.map(({ workflow_id }) => workflow_id))], [groupId]);
     const { count } = await system.temporal.client.workflow.count(
       `HooklineEvent = '${eventId}' AND WorkflowType = 'deliver' AND WorkflowId STARTS_WITH 'dlv_'`,
@@ -98,9 +102,23 @@ describe('a group of deliveries', () => {
     }
   });
 
+  it('refuses what a delivery’s state does not allow, and keeps it', async () => {
+    const { client, groupId, all } = await theGroup();
+    const waiting = all.find(({ status }) => status === 'retrying');
+    const delivered = all.find(({ status }) => status === 'delivered');
+    assert.ok(waiting && delivered);
+    const resume = await act(client, waiting, 'resume');
+    assert.equal(resume.status, 409);
+    assert.match(resume.text, /the delivery is not paused/);
+    assert.equal((await client.delivery(waiting.id)).workflow_id, groupId);
+    assert.equal((await act(client, delivered, 'cancel')).status, 409);
+    assert.equal((await act(client, waiting, 'resend')).status, 409);
+    const other = await system.account();
+    assert.equal((await act(other, waiting, 'cancel')).status, 404);
+  });
+
   it('has its deliveries acted upon where they are, while the others wait on', async () => {
-    const client = await system.account();
-    const { eventId, groupId, all } = await start(client);
+    const { client, eventId, groupId, all } = await theGroup();
     const [retried, paused, cancelled] = all.filter(({ status }) => status === 'retrying');
     assert.ok(retried && paused && cancelled);
     failAt([]);
@@ -150,25 +168,8 @@ describe('a group of deliveries', () => {
     );
   });
 
-  it('refuses what a delivery’s state does not allow, and keeps it', async () => {
-    const client = await system.account();
-    const { groupId, all } = await start(client);
-    const waiting = all.find(({ status }) => status === 'retrying');
-    const delivered = all.find(({ status }) => status === 'delivered');
-    assert.ok(waiting && delivered);
-    const resume = await act(client, waiting, 'resume');
-    assert.equal(resume.status, 409);
-    assert.match(resume.text, /the delivery is not paused/);
-    assert.equal((await client.delivery(waiting.id)).workflow_id, groupId);
-    assert.equal((await act(client, delivered, 'cancel')).status, 409);
-    assert.equal((await act(client, waiting, 'resend')).status, 409);
-    const other = await system.account();
-    assert.equal((await act(other, waiting, 'cancel')).status, 404);
-  });
-
   it('resends a delivery that closed while others of the group wait', async () => {
-    const client = await system.account();
-    const { eventId, groupId, all } = await start(client);
+    const { client, eventId, groupId, all } = await theGroup();
     const delivered = all.find(({ status }) => status === 'delivered');
     assert.ok(delivered);
     assert.equal((await act(client, delivered, 'resend')).status, 202);

@@ -3,7 +3,7 @@ import { OPERATOR } from '../../../src/domain/change/change.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { pendingAt } from '../../support/parts/pending-endpoint.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem, VERIFYING } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** All but the releases of what is parked. */
@@ -21,12 +21,7 @@ describe('the workflows that look after an endpoint', () => {
   let receiver: Receiver;
 
   before(async () => {
-    system = await sharedSystem({
-      HOOKLINE_ENDPOINT_VERIFICATION: 'required',
-      HOOKLINE_VERIFICATION_SCHEDULE: '1h',
-      HOOKLINE_RETRY_SCHEDULE: '1h',
-      HOOKLINE_GROUP_COMMIT: 'off',
-    });
+    system = await sharedSystem(VERIFYING);
     client = await system.account();
   });
   beforeEach(async () => {
@@ -119,8 +114,7 @@ describe('the workflows that look after an endpoint', () => {
   it('verify an endpoint by its new URL in the end, though whoever changed it crashed before saying so', async () => {
     receiver.handle(reply(404));
     const impatient = await startSystem({
-      HOOKLINE_ENDPOINT_VERIFICATION: 'required',
-      HOOKLINE_VERIFICATION_SCHEDULE: '1h',
+      ...VERIFYING,
       // Time for the first answer, and for what is done after it, on a slow machine.
       HOOKLINE_VERIFICATION_LIMIT: '8s',
     });

@@ -10,7 +10,11 @@ import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { SHORT_WAITS, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-const COUNT = 45;
+const COUNT = 30;
+/** More than a release that stops has begun with, and than is read of a backlog. */
+const MANY = 45;
+/** More than a release begins with each second. */
+const SOME = 15;
 /** Failures: most of those that a release looks at first, and not enough for an incident that has deliveries wait. */
 const FEW = BACKOFF_AFTER_FAILURES - 1;
 
@@ -89,13 +93,13 @@ describe('the release of a backlog', () => {
   });
 
   it('stops when the endpoint fails again, and what is left waits without an attempt', async () => {
-    const ids = await park(COUNT);
+    const ids = await park(MANY);
     receiver.handle(reply(500));
     await act('resume');
     // On a busy machine fewer are released in the first second, and then one each 5 s until there are ten failures.
     await until(releaseStatus, (status) => status === 'COMPLETED');
     const left = new Set(await parkedIds());
-    assert.ok(receiver.received.length < COUNT / 2, `${receiver.received.length} attempts`);
+    assert.ok(receiver.received.length < MANY / 2, `${receiver.received.length} attempts`);
     const newest = await client.delivery(ids.at(-1) ?? '');
     assert.deepEqual([newest.status, newest.attempts.length], ['parked', 0]);
     assert.ok(left.size > 0);
@@ -117,7 +121,7 @@ describe('the release of a backlog', () => {
       (incident) => incident?.next_probe_at !== undefined,
     );
     // Probes are made meanwhile.
-    for (let sent = 0; sent < COUNT; sent += 1) await client.purchase();
+    for (let sent = 0; sent < SOME; sent += 1) await client.purchase();
     const newest = (await client.purchase()).deliveries[0]?.id ?? '';
     await client.deliveryUntil(newest, ({ status }) => status === 'parked');
     await act('pause');
@@ -202,7 +206,7 @@ describe('the release of a backlog', () => {
     assert.equal(await oldest(before, { ...key, account_id: 'acct_other' }), undefined);
     assert.equal(await findOldest(counting, key, 'retrying', before), undefined);
 
-    const ids = [...few, ...(await park(COUNT - few.length, COUNT))];
+    const ids = [...few, ...(await park(MANY - few.length, MANY))];
     read.length = 0;
     const startedAt = async (id: string | undefined) =>
       Date.parse((await client.delivery(id ?? '')).started_at);
@@ -218,7 +222,7 @@ describe('the release of a backlog', () => {
     const [id] = await park(1);
     const others = listing((execution) => {
       const workflowId = execution.workflowId.replace(client.accountId, 'acct_other');
-      return [...Array.from({ length: COUNT }, () => ({ ...execution, workflowId })), execution];
+      return [...Array.from({ length: MANY }, () => ({ ...execution, workflowId })), execution];
     });
     const key = { account_id: client.accountId, endpoint_id: endpoint };
     assert.equal((await findOldest(others, key, 'parked', new Date()))?.id, id);

@@ -4,7 +4,7 @@ import { verificationWorkflowId } from '../../../src/domain/ledger/workflow-ids.
 import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, VERIFYING } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const ROUNDS = 10;
@@ -18,11 +18,7 @@ describe("a confirmation that races a change of the endpoint's URL", () => {
   let victim: Receiver;
 
   before(async () => {
-    system = await sharedSystem({
-      HOOKLINE_ENDPOINT_VERIFICATION: 'required',
-      HOOKLINE_VERIFICATION_SCHEDULE: '1h',
-      HOOKLINE_PUBLIC_URL: 'https://hooks.example.com',
-    });
+    system = await sharedSystem(VERIFYING);
     client = await system.account();
     own = await startReceiver({ handler: reply(202) });
     victim = await startReceiver({ handler: reply(404) });

@@ -18,7 +18,7 @@ describe(`a fan-out to ${ENDPOINTS} endpoints`, () => {
 
   before(async () => {
     system = await startSystem({}, 'api');
-    receiver = await startReceiver();
+    receiver = await startReceiver({ tls: false });
   });
   after(async () => {
     await receiver.close();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { BELOW_A_PATH, type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const ASSETS = 'web/reference/dist/assets';
 /** Swagger UI takes 330 KB of it. */
@@ -10,7 +10,7 @@ const MAX_BYTES = 400 * 1024;
 describe('the API reference', () => {
   let system: SharedSystem;
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_PUBLIC_URL: 'https://example.com/hooks' }, 'api');
+    system = await sharedSystem(BELOW_A_PATH, 'api');
   });
 
   it('may run scripts and styles of its own server alone, and none that stand in the page', async () => {

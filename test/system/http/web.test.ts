@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { BELOW_A_PATH, type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const ASSETS = 'web/dist/assets';
 /** All of the application, compressed. */
@@ -12,7 +12,7 @@ const MAX_BYTES = 250 * 1024;
 describe('the web application', () => {
   let system: SharedSystem;
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_PUBLIC_URL: 'https://example.com/hooks' }, 'api');
+    system = await sharedSystem(BELOW_A_PATH, 'api');
   });
 
   /** Without what fetch does by itself: it decompresses. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ApiClient } from '../../support/api-client.js';
+import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -51,7 +51,7 @@ describe('rate limits of the API', () => {
     );
   });
 
-  it('refuse requests beyond the limit, and say for how long', async () => {
+  it('refuse requests beyond the limit, say for how long, and are known to processes that start later', async () => {
     const client = await system.account();
     await post(client);
     assert.match((await post(client)).headers.get('ratelimit') ?? '', /^"account-1d";r=0;t=\d+$/);
@@ -67,6 +67,20 @@ describe('rate limits of the API', () => {
     assert.equal((await client.request('GET', '/v18.0/me')).status, 200, 'queries are counted apart');
     const metrics = await (await fetch(`${system.url}/metrics`)).text();
     assert.match(metrics, /hookline_rate_limited_requests_total\{policy="account-1d"\} 1/);
+
+    await until(
+      () => system.database.rateWindows.open(Date.now()),
+      (windows) =>
+        windows.some(
+          ({ id, columns }) => id.startsWith('account') && Object.values(columns['counts'] ?? {}).includes(2),
+        ),
+    );
+    const later = await startSystem(
+      { ...LIMITS, MONGODB_URI: system.environment['MONGODB_URI'] ?? '' },
+      'api',
+    );
+    assert.equal((await post(apiClient(later.url, client))).status, 429);
+    await later.stop();
   });
 
   it('count requests without a valid token by address, and accept valid tokens from it', async () => {

@@ -5,7 +5,13 @@ import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { openStream } from '../../support/outside/listener.js';
-import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
+import {
+  PROXIED,
+  type SharedSystem,
+  sharedSystem,
+  startSystem,
+  type TestSystem,
+} from '../../support/system.js';
 
 /** What Java's client sends with its first request to an address without TLS. */
 const OFFER = {
@@ -16,9 +22,16 @@ const OFFER = {
 
 describe('a request for another protocol', () => {
   let system: SharedSystem;
+  /** Where guesses count by address, and other requests by token. */
+  let limited: TestSystem;
   before(async () => {
     system = await sharedSystem();
+    limited = await startSystem(
+      { ...PROXIED, HOOKLINE_RATE_LIMIT_ADDRESS: '20/1d', HOOKLINE_RATE_LIMIT_TOKEN: '5/1d' },
+      'api',
+    );
   });
+  after(() => limited.stop());
 
   /** @param body posted as an event */
   async function send({ key }: ApiClient, agent: Agent, body?: string) {
@@ -66,12 +79,6 @@ describe('a request for another protocol', () => {
   });
 
   describe('without a valid ticket', () => {
-    let limited: TestSystem;
-    before(async () => {
-      limited = await startSystem({ HOOKLINE_RATE_LIMIT_ADDRESS: '20/1d', HOOKLINE_PROXY_HOPS: '1' }, 'api');
-    });
-    after(() => limited.stop());
-
     const guess = async (address: string) => {
       const sent = request(`${limited.url}/v18.0/listeners/ep_${'0'.repeat(26)}/stream`, {
         headers: {
@@ -104,28 +111,23 @@ describe('a request for another protocol', () => {
   });
 
   it('with a valid ticket counts against the token that the ticket was given to', async () => {
-    const limited = await startSystem({ HOOKLINE_RATE_LIMIT_TOKEN: '5/1d' }, 'api');
-    try {
-      const { request: ask } = await limited.account();
-      const body = { event_kinds: ['purchase'] };
-      const { json: listener } = await ask('POST', '/v18.0/listeners', { body });
-      const tickets: string[] = [];
-      for (let one = 0; one < 2; one += 1)
-        tickets.push((await ask('POST', `/v18.0/listeners/${listener.id}/tickets`)).json.ticket);
-      const open = async (ticket = '') => {
-        const socket = openStream(limited.url, listener.id, ticket);
-        const said = await once(socket, 'open').then(
-          () => 'open',
-          ({ message }: Error) => message,
-        );
-        socket.terminate();
-        return said;
-      };
-      equal(await open(tickets[0]), 'open');
-      equal((await ask('GET', '/v18.0/session')).status, 200, 'the fifth');
-      match(await open(tickets[1]), /429/);
-    } finally {
-      await limited.stop();
-    }
+    const { request: ask } = await limited.account();
+    const body = { event_kinds: ['purchase'] };
+    const { json: listener } = await ask('POST', '/v18.0/listeners', { body });
+    const tickets: string[] = [];
+    for (let one = 0; one < 2; one += 1)
+      tickets.push((await ask('POST', `/v18.0/listeners/${listener.id}/tickets`)).json.ticket);
+    const open = async (ticket = '') => {
+      const socket = openStream(limited.url, listener.id, ticket);
+      const said = await once(socket, 'open').then(
+        () => 'open',
+        ({ message }: Error) => message,
+      );
+      socket.terminate();
+      return said;
+    };
+    equal(await open(tickets[0]), 'open');
+    equal((await ask('GET', '/v18.0/session')).status, 200, 'the fifth');
+    match(await open(tickets[1]), /429/);
   });
 });

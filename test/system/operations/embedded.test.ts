@@ -37,8 +37,8 @@ describe('embedded servers', function () {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('keep the executions of Temporal between starts', async () => {
-    const options = { dataDir, namespace, port: 0, uiPort: 0, report };
+  it('keep the executions of Temporal between starts, also beside a throw-away one', async () => {
+    const options = { dataDir: join(dataDir, 'kept'), namespace, port: 0, uiPort: 0, report };
     const withClient = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
       const server = await startTemporal(options);
       const connection = await Connection.connect({ address: server.address });
@@ -52,48 +52,37 @@ describe('embedded servers', function () {
       }
     };
 
+    const throwAway = await startTemporal({
+      ...options,
+      dataDir: join(dataDir, 'throw-away'),
+      uiPort: undefined,
+      persistent: false,
+    });
+    assert.equal(throwAway.uiUrl, undefined);
     await withClient(async (client) => {
       const { namespaceInfo } = await client.workflowService.describeNamespace({ namespace });
       assert.equal(namespaceInfo?.name, namespace);
       await client.workflow.start('waits', { workflowId: 'kept', taskQueue: 'nobody' });
+      await answersListings(throwAway.address);
     });
+    await throwAway.stop();
     const { status } = await withClient((client) => client.workflow.getHandle('kept').describe());
     assert.equal(status.name, 'RUNNING');
-  });
-
-  it('let two Temporals run side by side, throw-away ones included', async () => {
-    const options = { namespace, port: 0, uiPort: undefined, report };
-    const [one, two] = await Promise.all([
-      startTemporal({ ...options, dataDir: join(dataDir, 'one'), persistent: false }),
-      startTemporal({ ...options, dataDir: join(dataDir, 'two') }),
-    ]);
-    assert.equal(one.uiUrl, undefined);
-    assert.deepEqual([await isListening(one.address), await isListening(two.address)], [true, true]);
-    await Promise.all([one.stop(), two.stop()]);
     assert.deepEqual(processesWith(dataDir), []);
   });
 
-  it('answer far more listings than a cluster lets a namespace have', async () => {
-    const server = await startTemporal({
-      dataDir,
-      namespace,
-      port: 0,
-      uiPort: undefined,
-      report,
-      persistent: false,
-    });
-    // Without the interceptors of the SDK, which send again what is refused.
-    const connection = await Connection.connect({ address: server.address, interceptors: [] });
+  /** It answers far more listings than a cluster lets a namespace have, without the interceptors of the SDK, which send again what is refused. */
+  async function answersListings(address: string): Promise<void> {
+    const connection = await Connection.connect({ address, interceptors: [] });
     try {
       const count = () => connection.workflowService.countWorkflowExecutions({ namespace });
       await Promise.all(Array.from({ length: 600 }, count));
     } finally {
       await connection.close();
-      await server.stop();
     }
-  });
+  }
 
-  it('keep the documents of MongoDB between starts', async () => {
+  it('keep the documents of MongoDB between starts, and find one by its _id without reading the others', async () => {
     const withDatabase = async <T>(work: (connection: mongoose.Connection) => Promise<T>): Promise<T> => {
       const server = await startMongo({ dataDir, port: 0, report });
       const connection = await mongoose.createConnection(server.uri).asPromise();
@@ -107,26 +96,16 @@ describe('embedded servers', function () {
     const schema = new mongoose.Schema({ _id: String, name: String });
 
     await withDatabase((db) => db.model('Thing', schema).create({ _id: 't1', name: 'kept' }));
-    const found = await withDatabase((db) => db.model('Thing', schema).findById('t1').orFail());
-    assert.equal(found.name, 'kept');
-  });
-
-  it('find a document of MongoDB by its _id without reading the others', async () => {
-    const server = await startMongo({ dataDir, port: 0, report });
-    const connection = await mongoose.createConnection(server.uri).asPromise();
-    try {
-      const model = connection.model('thing', new mongoose.Schema({ _id: String, name: String }));
-      await model.create({ _id: 'one', name: 'first' });
+    await withDatabase(async (db) => {
+      const model = db.model('Thing', schema);
+      assert.equal((await model.findById('t1').orFail()).name, 'kept');
       const plan = async (filter: Record<string, string>) =>
         JSON.stringify(await model.find(filter).explain('queryPlanner'));
-      assert.doesNotMatch(await plan({ _id: 'one' }), /COLLSCAN|detail=SCAN/);
-      assert.doesNotMatch(await plan({ _id: 'one', name: 'first' }), /COLLSCAN|detail=SCAN/);
-      assert.equal(await model.countDocuments({ _id: 'one', name: 'other' }), 0);
-      assert.match(await plan({ name: 'first' }), /COLLSCAN|detail=SCAN/);
-    } finally {
-      await connection.close();
-      await server.stop();
-    }
+      assert.doesNotMatch(await plan({ _id: 't1' }), /COLLSCAN|detail=SCAN/);
+      assert.doesNotMatch(await plan({ _id: 't1', name: 'kept' }), /COLLSCAN|detail=SCAN/);
+      assert.equal(await model.countDocuments({ _id: 't1', name: 'other' }), 0);
+      assert.match(await plan({ name: 'kept' }), /COLLSCAN|detail=SCAN/);
+    });
   });
 
   it('do not outlive a parent that is killed', async () => {

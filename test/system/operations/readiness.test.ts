@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { prepareNamespace } from '../../../src/temporal/server/namespace.js';
 import { runHere } from '../../support/programs/command.js';
-import { runHookline, startServiceProcess } from '../../support/programs/process.js';
-import { servers } from '../../support/servers.js';
+import { startServiceProcess } from '../../support/programs/process.js';
+import { servers, temporalOfRun } from '../../support/servers.js';
 import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -37,7 +38,7 @@ describe('readiness', () => {
     const before = await ready(system.url);
     assert.equal(before.status, 503);
     assert.deepEqual(before.checks, { mongodb: 'ok', temporal: 'ok', migrated: 'unavailable', worker: 'ok' });
-    await runHookline('migrate', system.environment);
+    await runHere('migrate', system.environment);
     const { url } = system;
     // It is asked at most once a second.
     await until(
@@ -46,7 +47,7 @@ describe('readiness', () => {
     );
   });
 
-  it('of a worker is served at its port, which serves nothing else', async () => {
+  it('of a worker is served at its port, with the metrics of what it does, and nothing else is', async () => {
     const environment = await testEnvironment();
     await runHere('migrate', environment);
     system = await startSystem(environment, 'worker');
@@ -55,6 +56,10 @@ describe('readiness', () => {
     assert.deepEqual(checks, { mongodb: 'ok', temporal: 'ok', migrated: 'ok', worker: 'ok' });
     assert.equal((await fetch(`${system.url}/healthz`)).status, 200);
     assert.equal((await fetch(`${system.url}/v18.0/events`)).status, 404);
+    const metrics = await (await fetch(`${system.url}/metrics`)).text();
+    assert.match(metrics, /^# TYPE hookline_attempt_duration_seconds histogram$/m);
+    assert.match(metrics, /^nodejs_eventloop_lag_p99_seconds /m);
+    assert.doesNotMatch(metrics, /hookline_http_requests_total|hookline_backlog/);
   });
 
   it('cannot come about without servers, and `serve` says in one sentence what to do', async () => {
@@ -76,11 +81,9 @@ describe('readiness', () => {
   });
 
   it('needs search attributes, which `hookline migrate` adds', async () => {
-    const environment = await testEnvironment();
-    system = await startSystem(environment);
+    const temporal = await connectTemporal(temporalOfRun());
     const namespace = `bare-${Date.now()}`;
-    const { native } = system.temporal;
-    await native.workflowService.registerNamespace({
+    await temporal.native.workflowService.registerNamespace({
       namespace,
       workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
     });
@@ -88,10 +91,8 @@ describe('readiness', () => {
       await refusal({ TEMPORAL_NAMESPACE: namespace }),
       /^hookline: The namespace "bare-\d+" lacks the search attributes Hookline.+\. Run "hookline migrate"/,
     );
-    await prepareNamespace(system.temporal, {
-      name: namespace,
-      retentionDays: 1,
-      address: servers().temporalAddress,
-    });
+    const { temporalAddress: address } = servers();
+    await prepareNamespace(temporal, { name: namespace, retentionDays: 1, address });
+    await temporal.close();
   });
 });

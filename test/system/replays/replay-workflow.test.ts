@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { replayWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ReplayItem, ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { replayDeliveries } from '../../../workflows/index.js';
+import { connectLedger } from '../../support/parts/bare-ledger.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
 
 /** At a rate of one a second each is an activity of its own. */
 const ITEMS = 120;
@@ -13,12 +13,6 @@ const LONG = 'x'.repeat(50_000);
 const at = '2026-01-31T12:00:00.000Z';
 
 describe('the workflow of a replay', () => {
-  let system: TestSystem;
-  before(async () => {
-    system = await startSystem({}, 'api');
-  });
-  after(() => system.stop());
-
   it('continues in a new run when Temporal suggests it, where it was', async () => {
     const acted: string[] = [];
     const item = (index: number): ReplayItem => ({
@@ -26,7 +20,7 @@ describe('the workflow of a replay', () => {
       endpoint_id: 'ep_00000000000000000000000000',
       run_id: 'run',
     });
-    const { settings, temporal } = system;
+    const { settings, temporal, close } = await connectLedger();
     const stop = await startStubWorker(temporal, settings.HOOKLINE_TASK_QUEUE, {
       async findForReplay({ cursor }) {
         const first = Number(cursor ?? 0);
@@ -72,5 +66,6 @@ describe('the workflow of a replay', () => {
       failed: 0,
       up_to: at,
     });
+    await close();
   });
 });

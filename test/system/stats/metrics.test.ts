@@ -173,20 +173,6 @@ describe('/metrics', () => {
   });
 });
 
-describe('/metrics of a worker', () => {
-  it('has what it does, and not what an API does', async () => {
-    const system = await startSystem({}, 'worker');
-    try {
-      const { text } = await scrape(system.url);
-      assert.match(text, /^# TYPE hookline_attempt_duration_seconds histogram$/m);
-      assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
-      assert.doesNotMatch(text, /hookline_http_requests_total|hookline_backlog/);
-    } finally {
-      await system.stop();
-    }
-  });
-});
-
 describe('metrics of the backlog', () => {
   it('are absent while it cannot be read, and that is counted', async () => {
     const registry = new Registry();
