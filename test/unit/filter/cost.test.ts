@@ -67,9 +67,10 @@ function filtersOf(condition: (index: number) => Filter): Filter[] {
   let index = 0;
   return Array.from({ length: ENDPOINTS }, () => {
     const any: Filter[] = [];
-    while (JSON.stringify(any).length < MAX_FILTERS_SIZE / ENDPOINTS - 200 && any.length < 49) {
-      any.push(condition(index));
-      index += 1;
+    for (let size = 2; size < MAX_FILTERS_SIZE / ENDPOINTS - 200 && any.length < 49; index += 1) {
+      const one = condition(index);
+      any.push(one);
+      size += JSON.stringify(one).length + 1;
     }
     return { any };
   });
