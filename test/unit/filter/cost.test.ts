@@ -51,12 +51,12 @@ describe('comparing an event with all filters that an account may have', () => {
       };
       compare(); // compiles them
       referenceTime();
-      const runs = Array.from({ length: 7 }, () => {
+      const runs = Array.from({ length: 5 }, () => {
         const began = mainThreadTime();
         compare();
         return (mainThreadTime() - began) / referenceTime();
       });
-      const [, , , median = 0] = runs.sort((a, b) => a - b);
+      const [, , median = 0] = runs.sort((a, b) => a - b);
       assert.ok(median <= (text === undefined ? MAX_COST : MAX_EXACT_COST), `${median} times the reference`);
     });
   }
