@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from '@temporalio/worker';
-import type { Activities } from '../../activities/index.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { BACKOFF_AFTER_FAILURES } from '../../src/domain/endpoint/incident.js';
 import { TIMINGS } from '../../src/domain/timings.js';
@@ -27,76 +26,51 @@ const BETWEEN_MS = 1_100;
  */
 describe('a workflow whose first task was kept alive', () => {
   const taskQueue = `kept-alive-${newId('event')}`;
+  const [group, incident] = [newId('event'), newId('event')];
   let temporal: TemporalConnection;
   let stop = async () => {};
+  let probes = 0;
+
   before(async () => {
     temporal = await connectTemporal(temporalOfRun());
-  });
-  afterEach(() => stop());
-  after(() => temporal.close());
-
-  const start = async (activities: Partial<Activities>) => {
-    stop = await startStubWorker(temporal, taskQueue, activities);
-  };
-
-  /** @throws DeterminismViolationError */
-  async function replay(workflowId: string): Promise<void> {
-    const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
-    const events = history.events ?? [];
-    const isKeptAlive = events.some(
-      ({ workflowTaskCompletedEventAttributes: ended }, index) =>
-        ended && events[index + 1]?.workflowTaskScheduledEventAttributes,
-    );
-    assert.ok(isKeptAlive, 'its first task was kept alive');
-    const options = {
-      workflowBundle: { codePath: BUNDLE_PATH },
-      sinks: workflowSinks(() => {}),
-      dataConverter: temporal.dataConverter,
-      // In the debug mode, workflows run in this thread, and the SDK's promise hooks slow all later tests of the process.
-      debugMode: false,
-    };
-    await Worker.runReplayHistory(options, history);
-  }
-
-  it('delivers what is left, and is replayed', async () => {
-    await start({
+    stop = await startStubWorker(temporal, taskQueue, {
       // The second could not be made, so it is under way when it is decided whether the first is shown.
       attemptFirst: () => delay(LONGER_MS).then(() => [answered(200), null]),
       attemptMembers: async ({ attempts }) => attempts.map((one) => answered(200, one)),
-    });
-    const key = { account_id: newId('account'), event_id: newId('event'), endpoint_id: newId('endpoint') };
-    const group = groupOf(key, {
-      deliveries: [key.endpoint_id, newId('endpoint')].map((endpoint_id) => ({ event: 0, endpoint_id })),
-      timings: { ...TIMINGS, group_shown_ms: BETWEEN_MS },
-    });
-    const workflowId = newId('event');
-    const result = await temporal.client.workflow.execute<typeof deliver>('deliver', {
-      workflowId,
-      taskQueue,
-      workflowTaskTimeout: TASK_TIMEOUT,
-      args: [group],
-    });
-    assert.equal(result.delivered, 2);
-    await replay(workflowId);
-  });
-
-  it('probes an endpoint that fails, and is replayed', async () => {
-    let probes = 0;
-    await start({
       openIncident: () => delay(LONGER_MS).then(() => 'active' as const),
       markEndpoint: async () => 'active' as const,
       probeEndpoint: async () => {
         probes += 1;
-        await handle.signal(attemptSucceeded);
+        await temporal.client.workflow.getHandle(incident).signal(attemptSucceeded);
       },
       closeIncident: async () => {},
     });
+    await Promise.all([deliverGroup(), failUntilProbed()]);
+  });
+  after(async () => {
+    await stop();
+    await temporal.close();
+  });
+
+  async function deliverGroup(): Promise<void> {
+    const key = { account_id: newId('account'), event_id: newId('event'), endpoint_id: newId('endpoint') };
+    const deliveries = [key.endpoint_id, newId('endpoint')].map((endpoint_id) => ({ event: 0, endpoint_id }));
+    const result = await temporal.client.workflow.execute<typeof deliver>('deliver', {
+      workflowId: group,
+      taskQueue,
+      workflowTaskTimeout: TASK_TIMEOUT,
+      args: [groupOf(key, { deliveries, timings: { ...TIMINGS, group_shown_ms: BETWEEN_MS } })],
+    });
+    assert.equal(result.delivered, 2, 'it delivers what is left');
+  }
+
+  async function failUntilProbed(): Promise<void> {
     const since = new Date().toISOString();
     const failed = { count: BACKOFF_AFTER_FAILURES, said: 'answered 503', at: since };
     const handle = await temporal.client.workflow.signalWithStart<typeof endpointIncident, [typeof failed]>(
       'endpointIncident',
       {
-        workflowId: newId('event'),
+        workflowId: incident,
         taskQueue,
         workflowTaskTimeout: TASK_TIMEOUT,
         args: [
@@ -114,6 +88,28 @@ describe('a workflow whose first task was kept alive', () => {
     );
     assert.equal((await handle.result()).outcome, 'recovered');
     assert.equal(probes, 1);
-    await replay(handle.workflowId);
-  });
+  }
+
+  for (const [what, workflowId] of [
+    ['a group that delivers what is left', group],
+    ['an incident that probes its endpoint', incident],
+  ] as const)
+    it(`is replayed: ${what}`, async () => {
+      const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
+      const events = history.events ?? [];
+      const isKeptAlive = events.some(
+        ({ workflowTaskCompletedEventAttributes: ended }, index) =>
+          ended && events[index + 1]?.workflowTaskScheduledEventAttributes,
+      );
+      assert.ok(isKeptAlive, 'its first task was kept alive');
+      const options = {
+        workflowBundle: { codePath: BUNDLE_PATH },
+        sinks: workflowSinks(() => {}),
+        dataConverter: temporal.dataConverter,
+        // In the debug mode, workflows run in this thread, and the SDK's promise hooks slow all later tests of the process.
+        debugMode: false,
+      };
+      // Rejects with a DeterminismViolationError if it is not.
+      await Worker.runReplayHistory(options, history);
+    });
 });

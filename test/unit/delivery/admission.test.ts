@@ -294,7 +294,7 @@ describe('admission in two lanes', () => {
     const { subject, starts } = lanes();
     void subject.submit([toFailing()]);
     await settled();
-    for (let waiting = 0; waiting < MAX_WAITING; waiting += 1) void subject.submit([toFailing()]);
+    void subject.submit(Array.from({ length: MAX_WAITING }, toFailing));
     const healthy = delivery();
     // In the same turn of the event loop, while nothing has left the lane.
     await assert.rejects(subject.submit([healthy, toFailing()]), LedgerBusyError);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
 import {
   batches,
@@ -15,6 +14,7 @@ import {
 } from '../../../src/domain/delivery/group-summary.js';
 import { groupJitter } from '../../../src/domain/endpoint/retry-schedule.js';
 import { groupStatus, groupStatusesWithout } from '../../../src/domain/ledger/search-attributes.js';
+import { answered } from '../../support/parts/answered.js';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -38,27 +38,6 @@ function group(members: number, endpoints = 1, more: Partial<LiveGroup> = {}): L
   };
 }
 
-/** A report of an attempt that began at a time and took a while. */
-function answered(
-  { number, trigger }: MemberAttempt,
-  status: number,
-  at: number,
-  duration_ms = 1,
-): AttemptReport {
-  return {
-    kind: 'attempted',
-    outcome: status === 200 ? 'delivered' : 'failed',
-    attempt: {
-      number,
-      at: new Date(at).toISOString(),
-      duration_ms,
-      url: 'https://example.com/',
-      status_code: status,
-      trigger,
-    },
-  };
-}
-
 const held = {
   kind: 'not_attempted',
   endpoint: 'failing',
@@ -73,7 +52,7 @@ describe('a group of deliveries that is open', () => {
     assert.equal(first.length, 5);
     machine.settle(
       first,
-      first.map((one, index) => answered(one, 503, START + index * 10, index)),
+      first.map((one, index) => answered(503, one, START + index * 10, index)),
       START,
     );
     const { due, wakeAt } = machine.step(START + 100);
@@ -89,7 +68,7 @@ describe('a group of deliveries that is open', () => {
     const first = machine.firstAttempts;
     const [, second] = first;
     assert.ok(second);
-    const unmade = machine.settle(first, [answered(second, 200, START), null, undefined], START);
+    const unmade = machine.settle(first, [answered(200, second, START), null, undefined], START);
     assert.deepEqual(
       unmade.map(({ index }) => index),
       [1, 2],
@@ -131,7 +110,7 @@ describe('a group of deliveries that is open', () => {
     );
     machine.settle(
       due,
-      due.map((attempt) => answered(attempt, 503, START)),
+      due.map((attempt) => answered(503, attempt, START)),
       START,
     );
     assert.equal(machine.records[1]?.status, 'parked');
@@ -177,8 +156,8 @@ describe('a group of deliveries that is open', () => {
   it('releases what waits for a retry after what is parked, but not before the time that its endpoint asked for', () => {
     const machine = new GroupMachine(group(3), START);
     const [a, b, c] = machine.firstAttempts as [MemberAttempt, MemberAttempt, MemberAttempt];
-    const asked = { ...answered(b, 503, START), retry_after: new Date(START + 5 * HOUR).toISOString() };
-    machine.settle([a, b, c], [answered(a, 503, START), asked, held], START);
+    const asked = { ...answered(503, b, START), retry_after: new Date(START + 5 * HOUR).toISOString() };
+    machine.settle([a, b, c], [answered(503, a, START), asked, held], START);
     machine.release({ endpoint_id: 'ep_0', limit: 1 }, START);
     assert.deepEqual(
       machine.step(START).due.map(({ index }) => index),
@@ -215,7 +194,7 @@ describe('a group of deliveries that is open', () => {
     const first = machine.firstAttempts;
     machine.settle(
       first,
-      first.map((one) => answered(one, 503, START, one.index % 3 === 0 ? 5_000 : 10)),
+      first.map((one) => answered(503, one, START, one.index % 3 === 0 ? 5_000 : 10)),
       START,
     );
     const { due } = machine.step(START + 2 * HOUR);
@@ -248,7 +227,7 @@ describe('a group of deliveries that is open', () => {
               turn: new Date(now + chance * 1e4).toISOString(),
               per_second: 1,
             } as const;
-          return answered(one, chance < 0.6 ? 200 : 503, now, Math.floor(chance * 50));
+          return answered(chance < 0.6 ? 200 : 503, one, now, Math.floor(chance * 50));
         });
         const unmade = live.settle(attempts, reports, now);
         reader.begin(attempts);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type CertificateAuthority,
@@ -14,6 +13,7 @@ import {
   type ServerCertificate,
   trustedFile,
 } from '../../../src/demo/certificates.js';
+import { folderOfEach } from '../../support/folder.js';
 import { startReceiver } from '../../support/receiver.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -48,24 +48,16 @@ describe('demo certificates', () => {
     });
   }
 
-  it('are refused by a client that does not know the authority', async () => {
-    const certificate = await issueServerCertificate(ca, LOCAL);
-    await assert.rejects(visit(certificate, 'localhost'), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
-  });
-
-  it('are refused by a client that trusts another authority', async () => {
-    const certificate = await issueServerCertificate(ca, LOCAL);
-    const other = await createAuthority('Another authority');
-    await assert.rejects(visit(certificate, 'localhost', other.cert), {
-      code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  for (const [what, other, code] of [
+    ['does not know the authority', undefined, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['trusts another authority', 'Another authority', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['trusts another authority of the same name', 'Test authority', 'CERT_SIGNATURE_FAILURE'],
+  ] as const)
+    it(`are refused by a client that ${what}`, async () => {
+      const certificate = await issueServerCertificate(ca, LOCAL);
+      const trusted = other && (await createAuthority(other)).cert;
+      await assert.rejects(visit(certificate, 'localhost', trusted), { code });
     });
-  });
-
-  it('are refused by a client that trusts another authority of the same name', async () => {
-    const certificate = await issueServerCertificate(ca, LOCAL);
-    const other = await createAuthority('Test authority');
-    await assert.rejects(visit(certificate, 'localhost', other.cert), { code: 'CERT_SIGNATURE_FAILURE' });
-  });
 
   it('are refused when expired and before they begin', async () => {
     const now = Date.now();
@@ -103,11 +95,11 @@ describe('demo certificates', () => {
     let folder: string;
     let keyFile: string;
 
-    beforeEach(async () => {
-      folder = join(await mkdtemp(join(tmpdir(), 'hookline-ca-')), 'new');
+    const inFolder = folderOfEach();
+    beforeEach(() => {
+      folder = inFolder('new');
       keyFile = join(folder, 'demo-ca-key.pem');
     });
-    afterEach(() => rm(join(folder, '..'), { recursive: true }));
 
     it('the authority is trusted beside those of another file, and alone without one', async () => {
       const kept = await loadOrCreateAuthority(folder);

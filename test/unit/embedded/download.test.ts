@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
 import { MONGOD_VERSION, waysToMongo } from '../../../src/embedded/binaries/mongo-binary.js';
+import { environmentOfEach, folderOfEach, writeProgram } from '../../support/folder.js';
 import { type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
 
 /** The environment that decides where the library downloads from. */
@@ -20,40 +20,24 @@ const CHANGED = [
 ];
 
 describe('the download of MongoDB, from a mirror', () => {
-  const before = Object.fromEntries(CHANGED.map((name) => [name, process.env[name]]));
-  let root: string;
+  const inRoot = folderOfEach();
+  environmentOfEach(() => Object.fromEntries(CHANGED.map((name) => [name, undefined])));
   let mirror: Receiver;
   let archive: Buffer;
 
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'hookline-download-'));
-    const program = join(root, 'release', 'mongodb-linux', 'bin', 'mongod');
+    const program = inRoot('release', 'mongodb-linux', 'bin', 'mongod');
     await mkdir(join(program, '..'), { recursive: true });
     // The library takes a program below 1 MiB for a download that was cut short.
-    await writeFile(program, `#!/bin/sh\necho from the mirror\nexit 0\n${'#'.repeat(2 ** 21)}\n`);
-    await chmod(program, 0o755);
-    await promisify(execFile)('tar', [
-      '-czf',
-      join(root, 'a.tgz'),
-      '-C',
-      join(root, 'release'),
-      'mongodb-linux',
-    ]);
-    archive = await readFile(join(root, 'a.tgz'));
+    await writeProgram(program, `#!/bin/sh\necho from the mirror\nexit 0\n${'#'.repeat(2 ** 21)}\n`);
+    await promisify(execFile)('tar', ['-czf', inRoot('a.tgz'), '-C', inRoot('release'), 'mongodb-linux']);
+    archive = await readFile(inRoot('a.tgz'));
     mirror = await startReceiver();
-    for (const name of CHANGED) delete process.env[name];
     process.env['MONGOMS_DOWNLOAD_MIRROR'] = mirror.url;
     process.env['NODE_EXTRA_CA_CERTS'] = (await testAuthority()).certFile;
   });
 
-  afterEach(async () => {
-    for (const [name, value] of Object.entries(before)) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-    await mirror.close();
-    await rm(root, { recursive: true, force: true });
-  });
+  afterEach(() => mirror.close());
 
   /** @param sum of the archive, as the mirror publishes it */
   function serve(sum: string): void {
@@ -63,7 +47,7 @@ describe('the download of MongoDB, from a mirror', () => {
     });
   }
   const find = async () => {
-    const ways = waysToMongo(join(root, 'cache'));
+    const ways = waysToMongo(inRoot('cache'));
     return findBinary(
       'MongoDB',
       'not configured',
@@ -93,6 +77,6 @@ describe('the download of MongoDB, from a mirror', () => {
       name: 'EmbeddedUnavailableError',
       message: /the official download failed: the SHA-256 of what came is not the one that MongoDB publishes/,
     });
-    assert.deepEqual(await readdir(join(root, 'cache', 'mongodb')), [], 'what was refused is not kept');
+    assert.deepEqual(await readdir(inRoot('cache', 'mongodb')), [], 'what was refused is not kept');
   });
 });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type GuardedProcess, startGuarded } from '../../../src/embedded/servers/guarded-process.js';
+import { until } from '../../support/until.js';
 
 /** The next line a stream brings. */
 async function nextLine(input: NodeJS.ReadableStream | null): Promise<string> {
@@ -15,7 +16,7 @@ async function nextLine(input: NodeJS.ReadableStream | null): Promise<string> {
 /** Waits until no process with this id runs; one that only waits to be collected by its parent counts as gone. */
 async function gone(pid: number): Promise<void> {
   const state = () => spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
-  while (state() !== '' && !state().startsWith('Z')) await delay(10);
+  await until(state, (is) => is === '' || is.startsWith('Z'));
 }
 
 const shell = (script: string, graceMs = 5_000): GuardedProcess =>
@@ -69,12 +70,12 @@ describe('a guarded process', () => {
   });
 
   it('ends when its parent is killed', async () => {
-    const module = new URL('../../../src/embedded/servers/guarded-process.ts', import.meta.url).href;
+    const module = resolve('dist/src/embedded/servers/guarded-process.js');
     const script = `
       import { startGuarded } from ${JSON.stringify(module)};
       const job = startGuarded('/bin/sh', ['-c', 'echo $$; exec sleep 1000'], { output: 'pipe' });
       job.child.stdout.pipe(process.stdout);`;
-    const parent = spawn(process.execPath, ['--import=tsx', '--input-type=module', '--eval', script], {
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const pid = Number(await nextLine(parent.stdout));

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
@@ -14,13 +13,16 @@ import {
 } from '../../../src/embedded/errors.js';
 import { startMongo } from '../../../src/embedded/servers/mongo.js';
 import { startTemporal } from '../../../src/embedded/servers/temporal.js';
+import { environmentOfEach, folderOfEach, writeProgram } from '../../support/folder.js';
 import { until } from '../../support/until.js';
 
 const VERSION_ONLY = '#!/bin/sh\necho 1.2.3\n';
-/** Listens where it is told to, like a server, until SIGTERM. */
-const LISTENER = `#!${process.execPath}
-const port = process.argv[process.argv.indexOf('--port') + 1];
-if (!process.argv.includes('--version')) require('node:net').createServer().listen(port, '127.0.0.1');
+/** Listens where it is told to, like a server, until SIGTERM. @param more what else it does, JavaScript without double quotes */
+const listener = (more = '') => `#!/bin/sh
+[ "$1" = --version ] && exit 0
+exec '${process.execPath}' -e "
+require('node:net').createServer().listen(process.argv[process.argv.indexOf('--port') + 1], '127.0.0.1');
+${more}" -- "$@"
 `;
 /** Leaves what looks like the program in the folder that it is told, and counts its calls. */
 const GO = `#!/bin/sh
@@ -39,44 +41,34 @@ describe('embedded default', () => {
     lines.push(line);
     onLine(line);
   };
-  const changed = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'https_proxy', 'HTTPS_PROXY', 'no_grpc_proxy'] as const;
-  const before = Object.fromEntries(changed.map((name) => [name, process.env[name]]));
 
   const install = async (file: string, script: string) => {
     await mkdir(join(file, '..'), { recursive: true });
-    await writeFile(file, script);
-    await chmod(file, 0o755);
+    await writeProgram(file, script);
   };
   const findTemporal = () =>
     findBinary('Temporal', 'TEMPORAL_ADDRESS is not set', waysToTemporal(cacheDir), report);
   const mongo = (port = 0) => startMongo({ dataDir: join(root, 'data'), port, report });
 
+  const inRoot = folderOfEach();
+  environmentOfEach(() => ({
+    PATH: inRoot('bin'),
+    HOME: inRoot(),
+    XDG_CACHE_HOME: inRoot('cache'),
+    // Whatever tries to download is refused, here and at once; Temporal clients of other tests in this process are not.
+    https_proxy: 'http://127.0.0.1:9',
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    no_grpc_proxy: '127.0.0.1',
+  }));
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'hookline-embedded-'));
-    bin = join(root, 'bin');
-    cacheDir = join(root, 'cache', 'hookline');
+    [root, bin, cacheDir] = [inRoot(), inRoot('bin'), inRoot('cache', 'hookline')];
     lines = [];
     onLine = () => {};
     await mkdir(bin);
-    process.env['PATH'] = bin;
-    process.env['HOME'] = root;
-    process.env['XDG_CACHE_HOME'] = join(root, 'cache');
-    // Whatever tries to download is refused, here and at once; Temporal clients of other tests in this process are not.
-    process.env['https_proxy'] = process.env['HTTPS_PROXY'] = 'http://127.0.0.1:9';
-    process.env['no_grpc_proxy'] = '127.0.0.1';
-  });
-
-  afterEach(async () => {
-    for (const name of changed) {
-      const value = before[name];
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-    await rm(root, { recursive: true, force: true });
   });
 
   it('uses a configured address as it is', async () => {
-    await install(join(bin, 'mongod'), LISTENER);
+    await install(join(bin, 'mongod'), listener());
     const mongo = await startMongo({ dataDir: root, uri: 'mongodb://user:secret@db/x', port: 1, report });
     const temporal = await startTemporal({
       dataDir: root,
@@ -92,7 +84,7 @@ describe('embedded default', () => {
   });
 
   it('starts the command on PATH, and stops it', async () => {
-    await install(join(bin, 'mongod'), LISTENER);
+    await install(join(bin, 'mongod'), listener());
     const server = await mongo();
     assert.match(lines[0] ?? '', /^MongoDB: MONGODB_URI is not set; starting the mongod on PATH \(/);
     const port = Number(new URL(server.uri).port);
@@ -105,7 +97,7 @@ describe('embedded default', () => {
 
   it('keeps its data and logs in folders that no other user can read, also those that are there', async () => {
     await mkdir(join(root, 'data', 'mongodb'), { recursive: true, mode: 0o755 });
-    await install(join(bin, 'mongod'), LISTENER);
+    await install(join(bin, 'mongod'), listener());
     await (await mongo()).stop();
     // It ends as soon as it starts: its folder is made before.
     await install(join(bin, 'temporal'), '#!/bin/sh\n[ "$1" = --version ]\n');
@@ -207,16 +199,16 @@ describe('embedded default', () => {
   });
 
   describe('a server that ends later on its own', () => {
-    /** Ends with status 4 when it gets SIGUSR1, and says who it is. */
-    const CRASHES = `process.on('SIGUSR1', () => process.exit(4));
-require('node:fs').writeFileSync('PID', String(process.pid));`;
     const pidFile = () => join(root, 'pid');
     const crash = async () => process.kill(Number(await readFile(pidFile(), 'utf8')), 'SIGUSR1');
     const startOne = (restart: boolean) =>
       startMongo({ dataDir: join(root, 'data'), port: 0, report, restart });
 
     beforeEach(async () => {
-      await install(join(bin, 'mongod'), LISTENER + CRASHES.replace('PID', pidFile()));
+      // Ends with status 4 when it gets SIGUSR1, and says who it is.
+      const crashes = "process.on('SIGUSR1', () => process.exit(4))";
+      const tells = `require('node:fs').writeFileSync('${pidFile()}', String(process.pid))`;
+      await install(join(bin, 'mongod'), listener(`${crashes}; ${tells};`));
     });
 
     it('is reported, and fails', async () => {

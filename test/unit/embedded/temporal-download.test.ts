@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { issueServerCertificate } from '../../../src/demo/certificates.js';
 import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
 import { CLI_VERSION, waysToTemporal } from '../../../src/embedded/binaries/temporal-binary.js';
 import { userCacheDir } from '../../../src/embedded/cache-dir.js';
+import { environmentOfEach, folderOfEach, writeProgram } from '../../support/folder.js';
 import { type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
 
 /** Where the library downloads from, whatever its settings. */
@@ -18,15 +17,14 @@ const SITE = 'temporal.download';
 const CHANGED = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
 
 describe("the download of Temporal's CLI, from a mirror", () => {
-  const before = Object.fromEntries(CHANGED.map((name) => [name, process.env[name]]));
-  let root: string;
+  const inRoot = folderOfEach();
+  environmentOfEach(() => Object.fromEntries(CHANGED.map((name) => [name, undefined])));
   let mirror: Receiver;
   let proxy: Server;
   const asked: string[] = [];
 
   beforeEach(async () => {
     asked.length = 0;
-    root = await mkdtemp(join(tmpdir(), 'hookline-download-'));
     const authority = await testAuthority();
     const certificate = await issueServerCertificate(authority, { dns: [SITE], ips: [] });
     mirror = await startReceiver({ certificate });
@@ -40,30 +38,21 @@ describe("the download of Temporal's CLI, from a mirror", () => {
       for (const one of [socket, upstream]) one.on('error', () => {});
     });
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    for (const name of CHANGED) delete process.env[name];
     process.env['HTTPS_PROXY'] = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    await serve();
   });
 
   afterEach(async () => {
-    for (const [name, value] of Object.entries(before)) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
     proxy.closeAllConnections();
     proxy.close();
     await mirror.close();
-    await rm(root, { recursive: true, force: true });
   });
 
   /** Serves a program that stands for the CLI: the one of these tests, as the library starts a server with what it has downloaded. */
   async function serve(): Promise<void> {
     const { binary } = await findBinary('Temporal', '', waysToTemporal(userCacheDir()), () => {});
-    const program = join(root, 'temporal');
-    await writeFile(program, `#!/bin/sh\n# from the mirror\nexec '${binary}' "$@"\n`);
-    await chmod(program, 0o755);
-    await promisify(execFile)('tar', ['-czf', join(root, 'a.tgz'), '-C', root, 'temporal']);
-    const archive = await readFile(join(root, 'a.tgz'));
+    await writeProgram(inRoot('temporal'), `#!/bin/sh\n# from the mirror\nexec '${binary}' "$@"\n`);
+    await promisify(execFile)('tar', ['-czf', inRoot('a.tgz'), '-C', inRoot(), 'temporal']);
+    const archive = await readFile(inRoot('a.tgz'));
     mirror.handle(({ url = '' }, response) => {
       if (url.endsWith('.tar.gz')) response.end(archive);
       else
@@ -73,11 +62,12 @@ describe("the download of Temporal's CLI, from a mirror", () => {
     });
   }
   const find = () => {
-    const ways = waysToTemporal(join(root, 'cache')).filter(({ how }) => how === 'downloaded');
+    const ways = waysToTemporal(inRoot('cache')).filter(({ how }) => how === 'downloaded');
     return findBinary('Temporal', 'not configured', ways, () => {});
   };
 
   it('gets the pinned version, and keeps it for the next start', async () => {
+    await serve();
     process.env['SSL_CERT_FILE'] = (await testAuthority()).certFile;
     const { how, binary } = await find();
     assert.equal(how, 'downloaded');

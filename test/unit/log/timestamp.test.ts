@@ -72,7 +72,7 @@ describe('a time stamp', () => {
 
   it('is refused with any byte changed, and cut off anywhere', async () => {
     let held = 0;
-    for (let at = 0; at < answer.length; at += 7) {
+    for (let at = 0; at < answer.length; at += 23) {
       const changed = Buffer.from(answer);
       changed[at] = (changed[at] ?? 0) ^ 0x41;
       await verifyTimestamp(changed, note, authority.ca).then(
@@ -82,10 +82,10 @@ describe('a time stamp', () => {
         (error: unknown) => assert.ok(error instanceof TimestampError, String(error)),
       );
     }
-    for (let length = 0; length < answer.length; length += 101)
+    for (let length = 0; length < answer.length; length += 211)
       await assert.rejects(verifyTimestamp(answer.subarray(0, length), note, authority.ca), TimestampError);
     // What carries no meaning may differ: tags of what is passed over, and names in certificates that nobody needs.
-    assert.ok(held <= 12, `${held} held`);
+    assert.ok(held <= 3, `${held} held`);
   });
 
   it('is not taken as the answer to another request, of nothing, or if it is too long', async () => {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witnesses.js';
 import {
   createWitness,
@@ -24,6 +22,7 @@ import {
 import { consistencyProof, leafHash, rootHash } from '../../../src/domain/log/merkle-tree.js';
 import { newSigningKey, readSigningKey, readVerifierKey } from '../../../src/domain/log/signed-note.js';
 import { statementOf } from '../../../src/domain/log/statement.js';
+import { folderOfEach } from '../../support/folder.js';
 import { sampleLog } from '../../support/outside/certificates.js';
 import { TreeInMemory } from '../../support/parts/log-tree.js';
 
@@ -33,7 +32,7 @@ const leaves = (count: number, name = 'record') =>
   Array.from({ length: count }, (_, at) => leafHash(`${name} ${at}`));
 
 describe('a witness', () => {
-  let folder: string;
+  const inFolder = folderOfEach();
   let state: string;
   let witness: Witness;
   const tree = new TreeInMemory(leaves(40));
@@ -45,12 +44,10 @@ describe('a witness', () => {
   };
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'hookline-witness-'));
-    state = join(folder, 'state.json');
+    state = inFolder('state.json');
     await prepareState(state);
     witness = createWitness({ signer, state, logs: [log.verifier] });
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   it('cosigns what continues what it saw, also after it was started again, and says what it saw otherwise', async () => {
     const first = await submit(0, 10);

@@ -1,21 +1,14 @@
 import { deepEqual, equal, throws } from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { loadSettings } from '../../../src/config/load.js';
 import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
+import { folderOfEach } from '../../support/folder.js';
 
 describe('secrets in files', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'hookline-secret-files-'));
-  });
-  after(() => rmSync(folder, { recursive: true }));
-
+  const inFolder = folderOfEach();
   function file(name: string, text: string): string {
-    const path = join(folder, name);
-    writeFileSync(path, text);
-    return path;
+    writeFileSync(inFolder(name), text);
+    return inFolder(name);
   }
 
   it('are read in place of the setting, without the newline at the end', () => {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm, writeFile } from 'node:fs/promises';
 import { createResolver } from '../../../../activities/http/names/dns-query.js';
 import type { ResolveName, UnresolvedNameError } from '../../../../activities/http/names/name-answer.js';
 import {
@@ -9,6 +7,7 @@ import {
   parseSearchDomains,
   systemNames,
 } from '../../../../activities/http/names/system-names.js';
+import { folderOfEach } from '../../../support/folder.js';
 import { type DnsAnswer, type HostileDns, startHostileDns } from '../../../support/outside/hostile-dns.js';
 
 const HOSTS = `
@@ -28,12 +27,12 @@ const IN_DNS: Record<string, DnsAnswer> = {
 };
 
 describe('names as the operating system resolves them', () => {
-  let folder: string;
+  const inFolder = folderOfEach();
   let dns: HostileDns;
   let resolve: ResolveName;
   let seconds: number;
   let resolvers: number;
-  const write = (file: string, text: string) => writeFile(join(folder, file), text);
+  const write = (file: string, text: string) => writeFile(inFolder(file), text);
   const addressOf = (name: string) =>
     resolve(name).then(
       ({ addresses }) => addresses.map(({ address }) => address).join(' '),
@@ -41,7 +40,6 @@ describe('names as the operating system resolves them', () => {
     );
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'hookline-test-'));
     dns = await startHostileDns((name) => IN_DNS[name] ?? 'NXDOMAIN', {
       v6: (name) => (IN_DNS[name] ? [] : 'NXDOMAIN'),
     });
@@ -55,8 +53,8 @@ describe('names as the operating system resolves them', () => {
     seconds = 0;
     resolvers = 0;
     resolve = systemNames({
-      hostsFile: join(folder, 'hosts'),
-      resolvFile: join(folder, 'resolv.conf'),
+      hostsFile: inFolder('hosts'),
+      resolvFile: inFolder('resolv.conf'),
       makeResolver: () => {
         resolvers += 1;
         return createResolver([dns.address]);
@@ -64,10 +62,7 @@ describe('names as the operating system resolves them', () => {
       now: () => seconds * 1_000,
     });
   });
-  after(async () => {
-    await dns.close();
-    await rm(folder, { recursive: true });
-  });
+  after(() => dns.close());
 
   it('are those of the file of hosts first, and of DNS', async () => {
     assert.equal(await addressOf('printer'), '192.0.2.10 2001:db8::7');
@@ -110,8 +105,8 @@ describe('names as the operating system resolves them', () => {
     assert.equal(await addressOf('printer'), '192.0.2.20');
     assert.equal(await addressOf('db'), '192.0.2.3');
     assert.equal(resolvers, 1);
-    await rm(join(folder, 'hosts'));
-    await rm(join(folder, 'resolv.conf'));
+    await rm(inFolder('hosts'));
+    await rm(inFolder('resolv.conf'));
     seconds += 2;
     assert.equal(await addressOf('printer'), 'not_found');
     assert.equal(await addressOf('db'), 'not_found');
