@@ -36,8 +36,8 @@ function isExecutable(path: string): boolean {
 let shared: Promise<Browser> | undefined;
 
 /**
- * The Chromium that all tests of this process share, with a profile of its own; it calls nobody by itself. Each tab knows nothing of others. Where there
- * is none, the tests are left out, before anything is started for them.
+ * The Chromium that all tests of this process share, with a profile of its own; it calls nobody by itself. Each tab
+ * knows nothing of others. Where there is none, the tests are left out, before anything is started for them.
  */
 export function sharedBrowser(tests: Mocha.Context): Promise<Browser> {
   if (!shared) {
@@ -80,8 +80,8 @@ export async function openTab(browser: Browser): Promise<Tab> {
 }
 
 /**
- * What axe finds wrong with a page, for people who use a keyboard or a screen reader, or see little contrast. It is put into the page past its
- * policy, as the browser's own tools are.
+ * What axe finds wrong with a page, for people who use a keyboard or a screen reader, or see little contrast. It is put
+ * into the page past its policy, as the browser's own tools are.
  *
  * @param only the rules to check; by default all
  */

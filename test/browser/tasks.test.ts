@@ -22,7 +22,8 @@ const BARS = {
 } as const;
 type Task = keyof typeof BARS;
 
-// One system and one browser for all. It costs some ten seconds of processor: each task is walked twice to four times in Chromium.
+// One system and one browser for all. It costs some ten seconds of processor: each task is walked twice to four times
+// in Chromium.
 describe('what people come for', () => {
   let stage: Stage;
   let browser: Browser;

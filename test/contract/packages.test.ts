@@ -17,8 +17,8 @@ const manifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
 /**
- * Both packages, packed and put into an empty folder as an installation would, with the dependencies that they declare and no others. It takes about ten
- * seconds of processor time: the client is compiled anew and 30 MB are packed, once.
+ * Both packages, packed and put into an empty folder as an installation would, with the dependencies that they declare
+ * and no others. It takes about ten seconds of processor time: the client is compiled anew and 30 MB are packed, once.
  */
 describe('the packages, as they are published,', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookline-packages-'));

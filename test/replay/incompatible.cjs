@@ -1,5 +1,5 @@
-// What must not be released. This text is put behind the bundle of the workflows, and adds each of them twice more, changed: `first:TYPE`
-// waits before it begins, `last:TYPE` once more before it ends.
+// What must not be released. This text is put behind the bundle of the workflows, and adds each of them twice more,
+// changed: `first:TYPE` waits before it begins, `last:TYPE` once more before it ends.
 {
   const importUnchanged = __TEMPORAL__.importWorkflows;
   const minute = () => new Promise((resolve) => setTimeout(resolve, 60_000));

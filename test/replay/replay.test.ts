@@ -45,7 +45,9 @@ describe('the workflows', () => {
   }
 });
 
-/** The shortest history of a workflow that came to its end by itself: a change of every workflow shows in any of them. */
+/**
+ * The shortest history of a workflow that came to its end by itself: a change of every workflow shows in any of them.
+ */
 function shortestCompleted(type: string): RecordedHistory {
   const [shortest] = HISTORIES.filter(
     (one) => workflowTypeOf(one) === type && endOf(one) === 'COMPLETED',
@@ -54,7 +56,11 @@ function shortestCompleted(type: string): RecordedHistory {
   return shortest;
 }
 
-/** Replays histories on the built bundle, beside which are its workflows with a change. @returns why each did not replay, by its name */
+/**
+ * Replays histories on the built bundle, beside which are its workflows with a change.
+ *
+ * @returns why each did not replay, by its name
+ */
 async function replay(histories: readonly RecordedHistory[]): Promise<Map<string, ReplayError | undefined>> {
   const [bundle = '', incompatible = ''] = await Promise.all(
     [BUNDLE_PATH, INCOMPATIBLE].map((file) => readFile(file, 'utf8')),
@@ -67,7 +73,8 @@ async function replay(histories: readonly RecordedHistory[]): Promise<Map<string
     counted += closings.length;
   });
   const errors = new Map<string, ReplayError | undefined>();
-  // In the debug mode that is usual for a replay, workflows run in this thread, and the SDK's promise hooks slow all later tests of the process.
+  // In the debug mode that is usual for a replay, workflows run in this thread, and the SDK's promise hooks slow all
+  // later tests of the process.
   const options = { workflowBundle, sinks, debugMode: false };
   for await (const { workflowId, error } of Worker.runReplayHistories(options, named))
     errors.set(workflowId, error as ReplayError | undefined);

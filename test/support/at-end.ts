@@ -1,6 +1,8 @@
 const ends: (() => Promise<unknown>)[] = [];
 
-/** What tests of this process share is ended with this when all are over; the processes of a parallel run end without. */
+/**
+ * What tests of this process share is ended with this when all are over; the processes of a parallel run end without.
+ */
 export function atEnd(end: () => Promise<unknown>): void {
   ends.push(end);
 }

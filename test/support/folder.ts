@@ -2,7 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder of its own for each test of a suite, gone after it. @returns the path of something in it, without names its own */
+/**
+ * A folder of its own for each test of a suite, gone after it.
+ *
+ * @returns the path of something in it, without names its own
+ */
 export function folderOfEach(): (...names: string[]) => string {
   let folder = '';
   beforeEach(async () => {

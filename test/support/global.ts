@@ -30,8 +30,8 @@ export const mochaHooks = {
 };
 
 /**
- * Starts a Temporal and a MongoDB server for the whole run, empty, on free ports. Servers of the environment are not used: tests must
- * not write to them. `TEST_MONGODB_URI` names one that they may write to, in databases of their own.
+ * Starts a Temporal and a MongoDB server for the whole run, empty, on free ports. Servers of the environment are not
+ * used: tests must not write to them. `TEST_MONGODB_URI` names one that they may write to, in databases of their own.
  */
 export async function mochaGlobalSetup(): Promise<void> {
   try {
@@ -44,7 +44,10 @@ export async function mochaGlobalSetup(): Promise<void> {
   }
 }
 
-/** @param suggestContinueAsNewAfter the length of a history, in events, from which Temporal suggests to continue in a new run */
+/**
+ * @param suggestContinueAsNewAfter the length of a history, in events, from which Temporal suggests to continue in a
+ * new run
+ */
 export async function startServersOfRun(suggestContinueAsNewAfter?: number): Promise<void> {
   const report = (line: string) => process.stderr.write(`${line}\n`);
   mochaHooks.beforeAll();
@@ -71,10 +74,14 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
   if (isCloud) await goThroughCloud(temporal.address, settings);
 }
 
-/** Whether this run rehearses Temporal Cloud (`npm run test:cloud`): an API key is demanded, nothing may be administered, lists have a limit. */
+/**
+ * Whether this run rehearses Temporal Cloud (`npm run test:cloud`): an API key is demanded, nothing may be
+ * administered, lists have a limit.
+ */
 const isCloud = process.env['TEST_CLOUD'] === '1';
 /**
- * Not to be changed there (https://docs.temporal.io/cloud/limits, https://docs.temporal.io/search-attribute#custom-search-attribute-limits). Those of payloads, histories and messages
+ * Not to be changed there (https://docs.temporal.io/cloud/limits,
+ * https://docs.temporal.io/search-attribute#custom-search-attribute-limits). Those of payloads, histories and messages
  * are the server's own.
  */
 const CLOUD_LIMITS = { visibilityPerSecond: CLOUD_VISIBILITY_PER_SECOND, searchAttributeBytes: 2_048 };
@@ -118,7 +125,8 @@ export async function mochaGlobalTeardown(): Promise<void> {
   await cloud?.close();
   await temporal?.stop();
   await mongo?.stop();
-  // The SDK ends its runtime with the last connection; where the tests of this process had none, it would keep the process.
+  // The SDK ends its runtime with the last connection; where the tests of this process had none, it would keep the
+  // process.
   await Runtime.instance().shutdown();
   if (folder) await rm(folder, { recursive: true, force: true });
 }

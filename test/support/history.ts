@@ -45,8 +45,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Waits until a workflow has heard of all that its history has. What is shown of a delivery is ahead of it by that: an act that comes meanwhile
- * is told to the workflow before the end of an attempt, and refused.
+ * Waits until a workflow has heard of all that its history has. What is shown of a delivery is ahead of it by that: an
+ * act that comes meanwhile is told to the workflow before the end of an attempt, and refused.
  */
 export async function untilHeard(
   { temporal: { client } }: Pick<TestSystem, 'temporal'>,

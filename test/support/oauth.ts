@@ -14,7 +14,10 @@ export interface Person {
 
 const PASSWORD = 'difference engine no. 2';
 
-/** A hash has its cost with it. Those that the service makes take a fifth of a second, and each login as long again; this one takes none. */
+/**
+ * A hash has its cost with it. Those that the service makes take a fifth of a second, and each login as long again;
+ * this one takes none.
+ */
 function cheapHash(password: string): string {
   const hash = scryptSync(password, '', 32, { N: 2, r: 1, p: 1 });
   return ['scrypt', 2, 1, 1, '', hash.toString('base64')].join('$');

@@ -48,7 +48,11 @@ export interface Receiver {
   readonly connections: number;
   /** Replaces the handler for requests to come. */
   handle(handler: Handler): void;
-  /** Resolves with all requests once `predicate` accepts them. @throws after `timeoutMs` (default {@link WAIT_LIMIT_MS}) */
+  /**
+   * Resolves with all requests once `predicate` accepts them.
+   *
+   * @throws after `timeoutMs` (default {@link WAIT_LIMIT_MS})
+   */
   waitFor(
     predicate: (received: readonly ReceivedRequest[]) => boolean,
     timeoutMs?: number,

@@ -2,7 +2,9 @@
 const { existsSync, readFileSync } = require('node:fs');
 const { reporters } = require('mocha');
 
-/** Mocha's own report, which tests did not run, how much was started, and a last line with the two numbers that matter. */
+/**
+ * Mocha's own report, which tests did not run, how much was started, and a last line with the two numbers that matter.
+ */
 module.exports = class extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);

@@ -33,8 +33,8 @@ export function databaseIn(uri: string, database: string): string {
 }
 
 /**
- * Keys that all systems of all runs have: some read what is in the namespace of others, such as the backlog of the installation. No test
- * encrypts with another key than these two.
+ * Keys that all systems of all runs have: some read what is in the namespace of others, such as the backlog of the
+ * installation. No test encrypts with another key than these two.
  */
 export const TEST_PAYLOAD_KEYS = [1, 2].map((id) => `test${id}:${Buffer.alloc(32, id).toString('base64')}`);
 

@@ -1,6 +1,9 @@
 import { appendFileSync } from 'node:fs';
 
-/** What a run of tests counts, because each costs seconds of the processor: systems in processes of tests, and processes of Hookline. */
+/**
+ * What a run of tests counts, because each costs seconds of the processor: systems in processes of tests, and processes
+ * of Hookline.
+ */
 export type Started = 'system' | 'process';
 
 /** The file in which all processes of a run count, a line for each start. */

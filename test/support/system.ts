@@ -35,21 +35,29 @@ export interface TestSystem {
 }
 
 /**
- * A fifth of the waits that rules fix, for tests that wait for several of them. The shortest ones are still longer than what they wait for:
- * caches of accounts, attempts under way, visibility. Others look at what is not to change meanwhile, such as an incident before its probe.
+ * A fifth of the waits that rules fix, for tests that wait for several of them. The shortest ones are still longer than
+ * what they wait for: caches of accounts, attempts under way, visibility. Others look at what is not to change
+ * meanwhile, such as an incident before its probe.
  */
 export const SHORT_WAITS = { HOOKLINE_TEST_TIME_SCALE: '0.2' };
 
-/** For tests that look at what is under way: attempts that hang are not given up meanwhile, and endpoints that fail are not asked again. */
+/**
+ * For tests that look at what is under way: attempts that hang are not given up meanwhile, and endpoints that fail are
+ * not asked again.
+ */
 export const UNHURRIED = { HOOKLINE_PROBE_INTERVAL: '1h', HOOKLINE_ATTEMPT_TIMEOUT: '60s' };
 
 /**
- * An endpoint that fails is disabled after a moment, and asked all the time until then. Its incident must have heard of a failure in the second
- * half of that time, or it lapses and another one opens: on a busy machine an attempt and its report take a second.
+ * An endpoint that fails is disabled after a moment, and asked all the time until then. Its incident must have heard of
+ * a failure in the second half of that time, or it lapses and another one opens: on a busy machine an attempt and its
+ * report take a second.
  */
 export const IMPATIENT = { HOOKLINE_DISABLE_AFTER: '4s', HOOKLINE_PROBE_INTERVAL: '60ms' };
 
-/** The waits between attempts at an endpoint that is to be disabled so: fewer failures than have deliveries wait, and not all of them. */
+/**
+ * The waits between attempts at an endpoint that is to be disabled so: fewer failures than have deliveries wait, and
+ * not all of them.
+ */
 export const UNTIL_DISABLED = { retry_schedule: Array<string>(15).fill('500ms') };
 
 /** Behind a proxy that says who calls. */
@@ -70,7 +78,9 @@ export const VERIFYING = {
   HOOKLINE_GROUP_COMMIT: 'off',
 };
 
-/** The environment of a system of its own: database, task queue, free port, loopback allowed, test authority trusted. */
+/**
+ * The environment of a system of its own: database, task queue, free port, loopback allowed, test authority trusted.
+ */
 export async function testEnvironment(
   overrides: Record<string, string> = {},
 ): Promise<Record<string, string>> {
@@ -166,15 +176,17 @@ export type SharedSystem = Omit<TestSystem, 'stop'>;
 /** In the order in which they were last asked for. */
 const shared = new Map<string, Promise<TestSystem>>();
 /**
- * So many shared systems run in a process. One that does nothing costs 5 ms of processor a second, as much as a start in a minute and a half:
- * its two connections to MongoDB ask each second whether the server is there. No file of tests asks for as many.
+ * So many shared systems run in a process. One that does nothing costs 5 ms of processor a second, as much as a start
+ * in a minute and a half: its two connections to MongoDB ask each second whether the server is there. No file of tests
+ * asks for as many.
  */
 const MOST_SHARED = 5;
 
 /**
- * The system with these settings that all tests of this process share: what a test makes belongs to accounts of its own. It is started when it
- * is first asked for, and stopped when so many others have been asked for since that the tests which had it are over. Tests that stop a
- * system, starve it, read all of its database or count what it does start one of their own.
+ * The system with these settings that all tests of this process share: what a test makes belongs to accounts of its
+ * own. It is started when it is first asked for, and stopped when so many others have been asked for since that the
+ * tests which had it are over. Tests that stop a system, starve it, read all of its database or count what it does
+ * start one of their own.
  */
 export function sharedSystem(
   overrides: Record<string, string> = {},

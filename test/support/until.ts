@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { withWarnings } from './warnings.js';
 
 /**
- * How long tests wait for what must come, milliseconds: it says that something hangs, not how fast it should be. What takes longer by its
- * nature says so itself.
+ * How long tests wait for what must come, milliseconds: it says that something hangs, not how fast it should be. What
+ * takes longer by its nature says so itself.
  */
 export const WAIT_LIMIT_MS = 60_000;
 
@@ -14,8 +14,9 @@ const MAX_SHOWN = 3_000;
 const POLL_MS = 20;
 const SLOWEST_POLL_MS = 500;
 /**
- * The part of the time waited so far that the next pause takes at least, and how many times as long as the question it is: questions must not
- * take the processor from what they wait for. A list of a hundred deliveries takes a tenth of a second.
+ * The part of the time waited so far that the next pause takes at least, and how many times as long as the question it
+ * is: questions must not take the processor from what they wait for. A list of a hundred deliveries takes a tenth of a
+ * second.
  */
 const POLL_PART = 0.2;
 const POLL_TIMES = 2;

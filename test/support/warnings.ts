@@ -21,7 +21,10 @@ export const warnings = {
   },
 };
 
-/** A message of a failed assertion, with what was warned of in this process since the test began: it often names the cause. */
+/**
+ * A message of a failed assertion, with what was warned of in this process since the test began: it often names the
+ * cause.
+ */
 export function withWarnings(message: string): string {
   if (latest.size === 0) return message;
   const lines = [...latest.values()].map(({ line, times }) =>

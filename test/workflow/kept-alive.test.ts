@@ -21,8 +21,9 @@ const LONGER_MS = 1_500;
 const BETWEEN_MS = 1_100;
 
 /**
- * A replay takes tasks that were kept alive for one, with the time of the last from its beginning. So nothing that the workflow does may
- * depend on when its first task began by the clock, or the execution can never go on in another process.
+ * A replay takes tasks that were kept alive for one, with the time of the last from its beginning. So nothing that the
+ * workflow does may depend on when its first task began by the clock, or the execution can never go on in another
+ * process.
  */
 describe('a workflow whose first task was kept alive', () => {
   const taskQueue = `kept-alive-${newId('event')}`;
@@ -106,7 +107,8 @@ describe('a workflow whose first task was kept alive', () => {
         workflowBundle: { codePath: BUNDLE_PATH },
         sinks: workflowSinks(() => {}),
         dataConverter: temporal.dataConverter,
-        // In the debug mode, workflows run in this thread, and the SDK's promise hooks slow all later tests of the process.
+        // In the debug mode, workflows run in this thread, and the SDK's promise hooks slow all later tests of the
+        // process.
         debugMode: false,
       };
       // Rejects with a DeterminismViolationError if it is not.

@@ -47,7 +47,9 @@ export const ERASURES: Scenarios = {
   },
 };
 
-/** Deletes the key in the database alone, as another process would: whoever remembers it finds that out at an attempt. */
+/**
+ * Deletes the key in the database alone, as another process would: whoever remembers it finds that out at an attempt.
+ */
 async function eraseKey({ system: { database }, client: { accountId } }: Stage): Promise<void> {
   const token = await database.keySecrets.subjectToken(accountId, SUBJECT);
   const key = await database.dataKeys.ofSubject(accountId, token);

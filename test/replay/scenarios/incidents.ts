@@ -108,7 +108,10 @@ export const INCIDENTS: Scenarios = {
   'endpoint-incident-continued-as-new': { play: failingAgain },
 };
 
-/** An incident whose endpoint fails again while its recovery is being noted, so that it goes on as a new one; that one recovers. */
+/**
+ * An incident whose endpoint fails again while its recovery is being noted, so that it goes on as a new one; that one
+ * recovers.
+ */
 async function failingAgain({ system }: Stage): Promise<Run> {
   const { workflow } = system.temporal.client;
   const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };

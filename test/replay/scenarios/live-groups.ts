@@ -232,7 +232,9 @@ async function withStub(
   return { workflowId };
 }
 
-/** The last reports of a group and a release reach its workflow in one task, because no worker of it runs in between. */
+/**
+ * The last reports of a group and a release reach its workflow in one task, because no worker of it runs in between.
+ */
 async function releasedAtItsEnd({ temporal }: Stage['system']): Promise<Run> {
   const { workflow } = temporal.client;
   const event_id = newId('event');

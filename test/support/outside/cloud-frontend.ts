@@ -12,8 +12,9 @@ import type { AddressInfo } from 'node:net';
 import type { ServerCertificate } from '../../../src/demo/certificates.js';
 
 /**
- * What stands in front of Temporal as Temporal Cloud does: every call needs the API key or a client's certificate, and what administers a cluster is
- * refused (https://docs.temporal.io/cloud/operation-api: namespaces and search attributes are the business of another API).
+ * What stands in front of Temporal as Temporal Cloud does: every call needs the API key or a client's certificate, and
+ * what administers a cluster is refused (https://docs.temporal.io/cloud/operation-api: namespaces and search attributes
+ * are the business of another API).
  */
 export interface CloudFrontend {
   /** `host:port` */

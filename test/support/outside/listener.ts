@@ -13,7 +13,12 @@ export interface TestListener {
   waitFor(count: number): Promise<DeliveryMessage[]>;
 }
 
-/** Gets a ticket and opens the stream. @param at the API; default: that of the client @throws Error with the status if it is refused */
+/**
+ * Gets a ticket and opens the stream.
+ *
+ * @param at the API; default: that of the client
+ * @throws Error with the status if it is refused
+ */
 export async function connectListener(
   client: ApiClient,
   endpointId: string,

@@ -14,8 +14,8 @@ interface Readable {
 }
 
 /**
- * `fetch` as a browser does it for a script of a page on another origin, without cookies: a preflight where one is due, checked as the
- * Fetch standard says, then the call; of the answer, the headers that the script may read.
+ * `fetch` as a browser does it for a script of a page on another origin, without cookies: a preflight where one is due,
+ * checked as the Fetch standard says, then the call; of the answer, the headers that the script may read.
  */
 export async function fetchFromPage(origin: string, url: string, init: RequestInit = {}): Promise<Readable> {
   const method = init.method ?? 'GET';

@@ -10,8 +10,9 @@ import { isListening } from '../programs/ports.js';
 import { until } from '../until.js';
 
 /**
- * SecantusDB (https://pypi.org/project/SecantusDB/): a server of MongoDB's protocol over WiredTiger, MongoDB's storage engine, which says that it is
- * a replica set of one and fails as it is told. It is young, and GPL: a tool of tests, which Hookline neither contains nor ships.
+ * SecantusDB (https://pypi.org/project/SecantusDB/): a server of MongoDB's protocol over WiredTiger, MongoDB's storage
+ * engine, which says that it is a replica set of one and fails as it is told. It is young, and GPL: a tool of tests,
+ * which Hookline neither contains nor ships.
  */
 const PACKAGE = 'secantusdb==0.7.0b3';
 /** Kept between runs; it has 150 MB. */

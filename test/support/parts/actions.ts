@@ -12,8 +12,9 @@ const BILLED = new Set([
 ]);
 
 /**
- * The Actions that a history stands for, by the type of their event. All markers of a workflow task are one; a signal with a start is one with
- * the start; each further try of an activity is one. Heartbeats and queries stand in no history.
+ * The Actions that a history stands for, by the type of their event. All markers of a workflow task are one; a signal
+ * with a start is one with the start; each further try of an activity is one. Heartbeats and queries stand in no
+ * history.
  */
 export function actionsIn(history: History): Record<string, number> {
   const counts: Record<string, number> = {};

@@ -2,7 +2,8 @@ import type { Trigger } from '../../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 
 /**
- * The report of an attempt that was answered, for activities of a test's own: with 200 it is delivered, with another status it has failed.
+ * The report of an attempt that was answered, for activities of a test's own: with 200 it is delivered, with another
+ * status it has failed.
  *
  * @param at when it began, milliseconds since the epoch
  */

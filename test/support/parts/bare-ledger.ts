@@ -4,8 +4,8 @@ import { temporalOfRun } from '../servers.js';
 import { type TestSystem, testEnvironment } from '../system.js';
 
 /**
- * Temporal, and a task queue that nobody serves, without a service: for tests that run workflows over activities of their own, which takes the
- * start of a system less.
+ * Temporal, and a task queue that nobody serves, without a service: for tests that run workflows over activities of
+ * their own, which takes the start of a system less.
  */
 export async function connectLedger(): Promise<
   Pick<TestSystem, 'temporal' | 'settings'> & { close(): Promise<void> }

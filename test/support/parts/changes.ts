@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import type { Change } from '../../../src/domain/change/change.js';
 import type { Answer, ApiClient } from '../api-client.js';
 
-/** The address that requests of these tests come from, and how a proxy in front of the API says so: callers can write before it what they like. */
+/**
+ * The address that requests of these tests come from, and how a proxy in front of the API says so: callers can write
+ * before it what they like.
+ */
 export const ADDRESS = '203.0.113.7';
 export const FORWARDED = { 'x-forwarded-for': `198.51.100.1, ${ADDRESS}` };
 

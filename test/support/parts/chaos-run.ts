@@ -43,7 +43,10 @@ export function request(number: number, afterMs: number, more: Partial<Received>
   };
 }
 
-/** An event with one delivery, which is well: refused once, and delivered after the first wait. A rule is broken by changing something. */
+/**
+ * An event with one delivery, which is well: refused once, and delivered after the first wait. A rule is broken by
+ * changing something.
+ */
 export function wellRun() {
   const row = {
     id: DELIVERY,

@@ -15,7 +15,8 @@ export async function purchases(client: ApiClient, count: number): Promise<strin
 }
 
 /**
- * Waits until lists show so many deliveries that a query asks for. A page that a busy machine does not read in time (`503`) is not there yet.
+ * Waits until lists show so many deliveries that a query asks for. A page that a busy machine does not read in time
+ * (`503`) is not there yet.
  *
  * @returns their ids
  */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
 
 /**
- * Processor time that this process's main thread has used, milliseconds. Unlike a clock it does not tell how busy the machine is. Where the
- * system does not count by thread, it is the time of the whole process.
+ * Processor time that this process's main thread has used, milliseconds. Unlike a clock it does not tell how busy the
+ * machine is. Where the system does not count by thread, it is the time of the whole process.
  */
 export function mainThreadTime(): number {
   try {
@@ -23,8 +23,8 @@ const LARGEST = `[${Array(Math.floor(MAX_PAYLOAD_BYTES / 3))
   .join()}]`;
 
 /**
- * What costs are compared with, as processors differ, and each has slow moments: the processor time of parsing the largest payload now, milliseconds.
- * It is 5 ms of a fast processor that has nothing else to do.
+ * What costs are compared with, as processors differ, and each has slow moments: the processor time of parsing the
+ * largest payload now, milliseconds. It is 5 ms of a fast processor that has nothing else to do.
  */
 export function referenceTime(): number {
   const began = mainThreadTime();

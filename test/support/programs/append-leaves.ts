@@ -1,7 +1,10 @@
 import { readSigningKey } from '../../../src/domain/log/signed-note.js';
 import { connectDatabase } from '../../../src/models/database.js';
 
-/** A process that appends to a log until it is killed, and says where each batch went: `node append-leaves.ts <mongodb-uri> <name> <key>`. */
+/**
+ * A process that appends to a log until it is killed, and says where each batch went:
+ * `node append-leaves.ts <mongodb-uri> <name> <key>`.
+ */
 const [, , uri = '', name = '', key = ''] = process.argv;
 const { log } = await connectDatabase(uri);
 const signers = [readSigningKey(key)];

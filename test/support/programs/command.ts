@@ -10,8 +10,8 @@ export interface Command {
 }
 
 /**
- * Runs a command in this process, which costs a tenth of a process of its own, with nothing in its environment but what is given. What is
- * to be seen of processes, such as signals and locks, needs `startCommand`.
+ * Runs a command in this process, which costs a tenth of a process of its own, with nothing in its environment but what
+ * is given. What is to be seen of processes, such as signals and locks, needs `startCommand`.
  */
 export function inProcess(words: readonly string[], environment: Record<string, string>): Command {
   const lines: string[] = [];

@@ -6,7 +6,8 @@ import { resourceName } from '../../../src/domain/change/change.js';
 import { toTarget } from '../../../src/domain/delivery/recipients.js';
 
 /**
- * A process that acts upon deliveries as the API does, and is killed before any of it is told how it ended: `done` after the act, `begun` before it.
+ * A process that acts upon deliveries as the API does, and is killed before any of it is told how it ended: `done`
+ * after the act, `begun` before it.
  *
  * Arguments: account, key, and `action:point:delivery` for each act.
  */

@@ -3,9 +3,13 @@ import type { EventKind } from '../../../src/domain/event/event-kinds.js';
 import { Problem } from '../../../src/domain/http/problem.js';
 import { until } from '../until.js';
 
-// Runs in a process of its own, which it would end if a thread's heap were not limited well. It prints the outcome of each check as JSON.
+// Runs in a process of its own, which it would end if a thread's heap were not limited well. It prints the outcome of
+// each check as JSON.
 
-/** Twice what a thread needs to start and to check the small schema, and far too little to compile the large one. Megabytes. */
+/**
+ * Twice what a thread needs to start and to check the small schema, and far too little to compile the large one.
+ * Megabytes.
+ */
 const LITTLE_MB = 32;
 /** What ends a check is its heap, not its time, however busy the machine is. */
 const NO_LIMIT_MS = 60_000;

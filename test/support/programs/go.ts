@@ -28,7 +28,11 @@ export interface GoVerifierInput {
   tiles?: Readonly<Record<string, string>>;
 }
 
-/** Builds that program. @returns runs it, and gives what it prints, or rejects with what is not valid; `remove` deletes it */
+/**
+ * Builds that program.
+ *
+ * @returns runs it, and gives what it prints, or rejects with what is not valid; `remove` deletes it
+ */
 export async function buildGoVerifier(): Promise<{
   verify(input: GoVerifierInput): Promise<string>;
   remove(): Promise<void>;

@@ -21,7 +21,10 @@ interface Runner {
   command(path: string, port: number, code: string): Promise<[program: string, ...args: string[]]>;
 }
 
-/** Serves a Rack application on a port with Ruby's own library: what a server of the gem `puma` would do, one request at a time. */
+/**
+ * Serves a Rack application on a port with Ruby's own library: what a server of the gem `puma` would do, one request at
+ * a time.
+ */
 const RACK_SERVER = `
 require "socket"
 require "stringio"
@@ -55,8 +58,8 @@ createServer(async (incoming, outgoing) => {
 }).listen(3000);`;
 
 /**
- * Where packages of frameworks are installed that this project does not have: `node_modules`, and a Python in `venv`. `npm run clients` makes such a
- * folder; without one, code that needs them is not run.
+ * Where packages of frameworks are installed that this project does not have: `node_modules`, and a Python in `venv`.
+ * `npm run clients` makes such a folder; without one, code that needs them is not run.
  */
 const PACKAGES = process.env['HOOKLINE_SAMPLE_PACKAGES'];
 const packagesHave = (...path: string[]) => PACKAGES !== undefined && existsSync(join(PACKAGES, ...path));

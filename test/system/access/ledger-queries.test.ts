@@ -3,7 +3,10 @@ import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
-/** Texts that end the literal of a visibility query early: Temporal's parser reads a backslash as the start of an escape. */
+/**
+ * Texts that end the literal of a visibility query early: Temporal's parser reads a backslash as the start of an
+ * escape.
+ */
 const INJECTIONS = [
   `\\' OR WorkflowType = "deliver" --`,
   `\\' OR WorkflowType = "deliver" --`,

@@ -127,7 +127,11 @@ describe('another account', () => {
     return all.sort((a, b) => Number(isLast(a.operation)) - Number(isLast(b.operation)));
   };
 
-  /** Tries every operation with the victim's ids. @param expected whether a status is right; `names`: the path has an id of the victim's */
+  /**
+   * Tries every operation with the victim's ids.
+   *
+   * @param expected whether a status is right; `names`: the path has an id of the victim's
+   */
   const tryAll = async (
     caller: ApiClient,
     expected: (status: number, names: boolean, operation: Operation) => boolean,

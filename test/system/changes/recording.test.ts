@@ -55,8 +55,8 @@ describe('recording a change', () => {
   };
 
   /**
-   * Does with an endpoint what a process does that dies while the change is being recorded: `before` it is in the collection of changes, or
-   * `after` that, before it is taken out of the endpoint's document.
+   * Does with an endpoint what a process does that dies while the change is being recorded: `before` it is in the
+   * collection of changes, or `after` that, before it is taken out of the endpoint's document.
    */
   const dieWhileRecording = async (
     act: string,

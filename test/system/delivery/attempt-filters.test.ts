@@ -116,7 +116,10 @@ describe('deliveries by their attempts', () => {
       );
   }
 
-  /** Of a group, of an earlier run, and one that had no answer: where attempts are read, not how they are compared, which is a unit test's. */
+  /**
+   * Of a group, of an earlier run, and one that had no answer: where attempts are read, not how they are compared,
+   * which is a unit test's.
+   */
   const KINDS = Object.keys(FILTERS).filter((query) =>
     /^any_attempt_(status_code=50[03]|error_code)[^&]*$/.test(query),
   );

@@ -332,7 +332,8 @@ describe('control of a delivery that no worker runs', () => {
     try {
       const client = await system.account();
       await client.register(receiver.url);
-      // Several, as the answer of a server that is late by its own clock is another one than the end of the client's patience.
+      // Several, as the answer of a server that is late by its own clock is another one than the end of the client's
+      // patience.
       const events = await Promise.all(Array.from({ length: 10 }, () => client.purchase()));
       const answers = await Promise.all(
         events.map(({ deliveries: [delivery] }) =>

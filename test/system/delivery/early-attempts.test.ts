@@ -9,7 +9,10 @@ import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { sharedSystem, startSystem } from '../../support/system.js';
 
-/** The runs whose first attempts were begun ahead of their workflows, from now on: those of an account, of whatever system in this process. */
+/**
+ * The runs whose first attempts were begun ahead of their workflows, from now on: those of an account, of whatever
+ * system in this process.
+ */
 function watch({ accountId }: ApiClient): () => string[] {
   const { mock: seen } = mock.method(EarlyAttempts.prototype, 'begin');
   return () =>

@@ -87,7 +87,8 @@ describe('a delivery that succeeds at once', () => {
       const calls = await countedCalls();
       const { data, paging } = await page(`/v18.0/deliveries?limit=${limit}&status=delivered`);
       assert.deepEqual(data, all.data.slice(0, limit));
-      // Five, then those that are left, then one to see whether the list goes on; and for each of the first two whether there are newer runs.
+      // Five, then those that are left, then one to see whether the list goes on; and for each of the first two whether
+      // there are newer runs.
       assert.deepEqual(await calls(), { ListWorkflowExecutions: 3, CountWorkflowExecutions: 2 });
       assert.equal(paging.next !== undefined, limit === DELIVERIES);
       if (paging.next) assert.deepEqual((await page(paging.next)).data, all.data.slice(limit));

@@ -21,7 +21,8 @@ describe('group commit', () => {
   let events: Accepted[];
 
   before(async () => {
-    // No pause of this machine makes an endpoint a slow one, whose deliveries would be committed with those to failing ones.
+    // No pause of this machine makes an endpoint a slow one, whose deliveries would be committed with those to failing
+    // ones.
     system = await sharedSystem({ HOOKLINE_SLOW_ANSWER: '20s' });
     receiver = await startReceiver();
     failing = await startReceiver({ handler: reply(500) });
@@ -94,7 +95,8 @@ describe('group commit', () => {
   it('continues deliveries that did not succeed with their first attempt', async () => {
     const unlucky = registering(await system.account(), RETRIES);
     await unlucky.register(failing.url);
-    // All are on their way before the first failure is known: those that come later would wait until the endpoint answers again.
+    // All are on their way before the first failure is known: those that come later would wait until the endpoint
+    // answers again.
     const { promise: allAccepted, resolve: answer } = promised();
     failing.handle(async (...exchange) => {
       await allAccepted;

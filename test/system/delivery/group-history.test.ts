@@ -55,7 +55,10 @@ describe('the history of a group', () => {
       const { workflowId, runId } = await group.describe();
       return readGroup(system.temporal.client, { workflowId, runId });
     };
-    /** How many attempts each has had, once the workflow knows of them: one task may tell it of a signal before what ended earlier. */
+    /**
+     * How many attempts each has had, once the workflow knows of them: one task may tell it of a signal before what
+     * ended earlier.
+     */
     const idleAttempts = async () => {
       const records = (await read())?.records ?? [];
       const { raw } = await group.describe();

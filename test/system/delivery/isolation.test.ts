@@ -32,7 +32,8 @@ const TAKES_ITS_TIME_MS = 500;
 const webhookIds = (receiver: Receiver) => receiver.received.map(({ headers }) => headers['webhook-id']);
 
 describe('isolation', () => {
-  // An attempt may hang for longer than any of these tests lasts, so nothing in them passes because a limit was reached.
+  // An attempt may hang for longer than any of these tests lasts, so nothing in them passes because a limit was
+  // reached.
   const HANG = { HOOKLINE_ATTEMPT_TIMEOUT: '100s', HOOKLINE_RETRY_SCHEDULE: '1h' };
   let system: TestSystem;
   let healthy: Receiver;
@@ -50,7 +51,8 @@ describe('isolation', () => {
   });
 
   it('delivers to healthy endpoints while a third of the endpoints hang', async () => {
-    // Far fewer slots of the isolated lane than there are deliveries that hang. No pause of this machine makes an endpoint a slow one.
+    // Far fewer slots of the isolated lane than there are deliveries that hang. No pause of this machine makes an
+    // endpoint a slow one.
     system = await startSystem({ ...HANG, HOOKLINE_ISOLATED_ATTEMPTS: '2', HOOKLINE_SLOW_ANSWER: '90s' });
     const good = await system.account();
     const bad = await system.account();
@@ -142,7 +144,8 @@ describe('isolation', () => {
       const { workflow_id } = await quiet.delivery(event.deliveries[0]?.id ?? '');
       const describe = () => system.temporal.client.workflow.getHandle(workflow_id).describe();
       await until(describe, ({ raw }) => raw.pendingActivities?.length === 1);
-      // A scheduled attempt reaches its queue a little later: the backlog is of an endpoint that takes its time, so it is still there then.
+      // A scheduled attempt reaches its queue a little later: the backlog is of an endpoint that takes its time, so it
+      // is still there then.
       hanging.handle(
         (_request, response) => void setTimeout(() => response.writeHead(500).end(), TAKES_ITS_TIME_MS),
       );

@@ -11,7 +11,10 @@ const ENDPOINTS = 100;
 /** As many updates as Temporal lets a workflow have in flight. */
 const RETRIED = 10;
 
-/** The longest purchase. Where payloads are not encrypted, each of its bytes takes two in Temporal, because it is JSON in JSON. */
+/**
+ * The longest purchase. Where payloads are not encrypted, each of its bytes takes two in Temporal, because it is JSON
+ * in JSON.
+ */
 const LONGEST = JSON.stringify({
   ...JSON.parse(PURCHASE),
   items: [{ name: '"'.repeat(MAX_PAYLOAD_BYTES / 2 - 200), qty: 1 }],
@@ -70,7 +73,8 @@ describe('a large group of deliveries of one event', () => {
           },
           (answer) => answer.status !== 503,
         );
-        // On a busy machine a retry may take longer than its caller waits. If it was taken all the same, the next one comes too late.
+        // On a busy machine a retry may take longer than its caller waits. If it was taken all the same, the next one
+        // comes too late.
         if (asked > 1 && status === 409) assert.match(text, /closed: delivered|an attempt is in flight/i);
         else assert.equal(status, 200, text);
       };

@@ -136,8 +136,8 @@ describe('lists by several filters', () => {
     let compared = 0;
     for (const [position, one] of names.entries()) {
       for (const other of [undefined, ...names.slice(position + 1, position + 2)]) {
-        // Each value by itself, and one of each filter with the next: all pairs are compared by unit tests of the query, and of what chooses
-        // among listed rows.
+        // Each value by itself, and one of each filter with the next: all pairs are compared by unit tests of the
+        // query, and of what chooses among listed rows.
         const values = filters[one] ?? [];
         for (const [value, matches] of other === undefined ? values : values.slice(0, 1)) {
           for (const [otherValue, otherMatches] of filters[other ?? '']?.slice(-1) ?? [

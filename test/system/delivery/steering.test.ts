@@ -85,7 +85,8 @@ describe('steering a delivery', () => {
     assert.equal(receiver.received.length, 2);
   });
 
-  // The server refuses to close an execution that has news, and runs the task again: with it the first attempt, which is part of it.
+  // The server refuses to close an execution that has news, and runs the task again: with it the first attempt, which
+  // is part of it.
   it('may repeat the first attempt where Temporal is asked to cancel during it, under the same webhook-id', async () => {
     const answer = holdNext();
     await client.register(receiver.url);

@@ -6,7 +6,9 @@ import { createPoster } from '../../../activities/http/poster.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { post } from '../../support/outside/post.js';
 
-/** A receiver in a process of its own: it says its port, then of each request that it has it, and answers 50 ms later. */
+/**
+ * A receiver in a process of its own: it says its port, then of each request that it has it, and answers 50 ms later.
+ */
 const RECEIVER = `
   const server = require('node:http').createServer((request, response) => {
     request.resume();

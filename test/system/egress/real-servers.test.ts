@@ -51,7 +51,10 @@ async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** What `setTimeout` is asked for on behalf of an act, milliseconds: other systems of this process wait for something all the time. */
+/**
+ * What `setTimeout` is asked for on behalf of an act, milliseconds: other systems of this process wait for something
+ * all the time.
+ */
 async function waitsOf(act: () => Promise<unknown>): Promise<number[]> {
   const ours = new AsyncLocalStorage<true>();
   const waits: number[] = [];

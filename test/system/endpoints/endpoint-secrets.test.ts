@@ -109,7 +109,8 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
     );
     for (const request of stream) {
       assert.ok(verifies(rotated.secret, request), 'the new secret verifies everything');
-      // Signed within the second that the timestamp names: a delivery of the last second of the overlap may be on either side.
+      // Signed within the second that the timestamp names: a delivery of the last second of the overlap may be on
+      // either side.
       const signedAt = Number(request.headers['webhook-timestamp']) * 1_000;
       if (signedAt + 1_000 <= ends)
         assert.ok(verifies(endpoint.secret, request), 'within the overlap the old one does, too');

@@ -59,8 +59,8 @@ describe('the workflows that look after an endpoint', () => {
     await client.deliveryUntil(second?.id ?? '', ({ status }) => status === 'parked');
     receiver.handle(willing);
     await act('POST', `${id}/resume`);
-    // A release goes on for half a minute, in case that more is parked; its own test waits for its end. The one after the verification ends
-    // where it finds the endpoint paused, and then the resumption begins another.
+    // A release goes on for half a minute, in case that more is parked; its own test waits for its end. The one after
+    // the verification ends where it finds the endpoint paused, and then the resumption begins another.
     const runs = await until(
       () => runsOf(id),
       (all) =>

@@ -28,7 +28,10 @@ describe('an answer 410 that comes after the endpoint has got another URL', () =
   const show = async (id: string) => (await client.request('GET', `/v18.0/endpoints/${id}`)).json;
   const send = async () => (await client.purchase()).deliveries[0]?.id ?? '';
 
-  /** Sends a delivery to the former URL, which answers it only when it is told to; meanwhile the endpoint gets its present URL. */
+  /**
+   * Sends a delivery to the former URL, which answers it only when it is told to; meanwhile the endpoint gets its
+   * present URL.
+   */
   async function moveDuringAttempt(endpointId: string): Promise<string> {
     const { promise: answered, resolve } = promised();
     answerGone = resolve;

@@ -28,7 +28,10 @@ const UNUSED: Partial<Activities> = {
 describe('failures that several processes count', () => {
   let system: SharedSystem;
   const stops: (() => Promise<void>)[] = [];
-  /** What incidents call, by endpoint. Tests whose worker runs from the beginning share one: each costs half a second of processor. */
+  /**
+   * What incidents call, by endpoint. Tests whose worker runs from the beginning share one: each costs half a second of
+   * processor.
+   */
   const stubs = new Map<string, Stub>();
   const stubOf = ({ endpoint_id }: EndpointKey) => stubs.get(endpoint_id) ?? assert.fail(endpoint_id);
   const shared = `stub-${newId('endpoint')}`;
@@ -48,7 +51,10 @@ describe('failures that several processes count', () => {
     for (const stop of stops) await stop();
   });
 
-  /** The processes of an installation, as far as they report failures, and an endpoint. Nothing happens before a worker is started. */
+  /**
+   * The processes of an installation, as far as they report failures, and an endpoint. Nothing happens before a worker
+   * is started.
+   */
   async function idleProcesses(
     count: number,
     closeIncident: Activities['closeIncident'] = async () => {},
@@ -297,7 +303,11 @@ describe('failures that several processes count', () => {
       incidentWorkflowId(account_id, endpoint_id),
     );
 
-  /** An incident whose end is being noted until `finish` is called. @param closed the times of its ends, as they are noted */
+  /**
+   * An incident whose end is being noted until `finish` is called.
+   *
+   * @param closed the times of its ends, as they are noted
+   */
   async function whileClosing(closed: string[] = []) {
     const { promise: finished, resolve: finish } = promised();
     const closeIncident: Activities['closeIncident'] = async ({ event }) => {

@@ -127,7 +127,8 @@ describe('incidents of endpoints', () => {
         if (status !== 'parked') return waiting.length;
         assert.match(reason ?? '', /^The endpoint is failing: since /);
         const types = eventTypes(await fetchHistory(system, workflow_id));
-        // One that was accepted before the failures were known asks whether it may be attempted, or it has been a probe.
+        // One that was accepted before the failures were known asks whether it may be attempted, or it has been a
+        // probe.
         if (!types.includes('ACTIVITY_TASK_SCHEDULED')) waiting.push(id);
         return waiting.length;
       },
@@ -163,7 +164,8 @@ describe('incidents of endpoints', () => {
     assert.match(parked.reason ?? '', /It failed for 4s without a success; the last attempt answered 500\./);
     assert.equal((await endpoint()).status, 'disabled');
     await until(told, (all) => all.some(({ kind }) => kind === 'endpoint.disabled'));
-    // One whose failures come too far apart, on a slow machine, lapses; what fails next is another incident, announced once as well.
+    // One whose failures come too far apart, on a slow machine, lapses; what fails next is another incident, announced
+    // once as well.
     const runs = await until(
       incidentRuns,
       (all) => all.length > 0 && all.every(({ status }) => status.name === 'COMPLETED'),

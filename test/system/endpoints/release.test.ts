@@ -58,7 +58,9 @@ describe('the release of a backlog', () => {
     };
     return { workflow: { list } } as unknown as Client;
   };
-  /** Replaces the endpoint by one that is active and has never been released: a release looks again some seconds later. */
+  /**
+   * Replaces the endpoint by one that is active and has never been released: a release looks again some seconds later.
+   */
   const neverReleased = async () => {
     await client.request('DELETE', `/v18.0/endpoints/${endpoint}`);
     endpoint = (await client.register(receiver.url)).id;
@@ -144,7 +146,8 @@ describe('the release of a backlog', () => {
   it('asks about the endpoint again soon, however much it has to give way to others', async () => {
     await park(COUNT);
     const { workflow } = system.temporal.client;
-    // Signals of a known duration, whatever this machine does: those of the first part are quick, so that later ones are late.
+    // Signals of a known duration, whatever this machine does: those of the first part are quick, so that later ones
+    // are late.
     let signals = 0;
     const getHandle: typeof workflow.getHandle = (...named) => ({
       ...workflow.getHandle(...named),

@@ -43,7 +43,9 @@ describe("a confirmation that races a change of the endpoint's URL", () => {
     assert.equal(answer.status, 200, answer.text);
   };
   const show = async (id: string) => (await client.request('GET', `/v18.0/endpoints/${id}`)).json;
-  /** Waits until the endpoint's verification has dealt with everything that reached it, and waits for its next attempt. */
+  /**
+   * Waits until the endpoint's verification has dealt with everything that reached it, and waits for its next attempt.
+   */
   const untilQuiet = (id: string) =>
     until(
       async () => {

@@ -23,7 +23,10 @@ describe('a schema that is costly to check', () => {
     await service.kill();
   });
 
-  /** Sends a request, and meanwhile asks for the service's health again and again: that must not have to wait for the request. */
+  /**
+   * Sends a request, and meanwhile asks for the service's health again and again: that must not have to wait for the
+   * request.
+   */
   async function sendWhileHealthy(send: () => ReturnType<ApiClient['request']>) {
     const began = performance.now();
     let took: number | undefined;
@@ -41,7 +44,8 @@ describe('a schema that is costly to check', () => {
     return answer;
   }
 
-  // Each takes a thread for as long as a check may. That the bounds refuse all of them is for test/unit/event/payload-schema.test.ts.
+  // Each takes a thread for as long as a check may. That the bounds refuse all of them is for
+  // test/unit/event/payload-schema.test.ts.
   for (const [index, { name, schema, payload, pointer = '' }] of COSTLY.filter(({ name }) =>
     ['1,000 patterns of names', '1,500 alternatives for each item'].includes(name),
   ).entries()) {

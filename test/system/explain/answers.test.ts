@@ -7,7 +7,10 @@ import { until } from '../../support/until.js';
 
 const DOCUMENT = 'docs/answers.md';
 
-/** What differs from run to run: ids, times, ports, durations and hashes. The same one has the same name throughout an answer. */
+/**
+ * What differs from run to run: ids, times, ports, durations and hashes. The same one has the same name throughout an
+ * answer.
+ */
 function withoutChance(text: string): string {
   const names = new Map<string, string>();
   return text

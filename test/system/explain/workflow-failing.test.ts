@@ -43,7 +43,8 @@ describe('explain, of a delivery whose workflow task fails', () => {
     system.temporal.client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
       workflowId: deliveryWorkflowId(key.account_id, key),
       taskQueue,
-      // Of a try that fails after the first one Temporal is told nothing: the next one begins when the time for it is over.
+      // Of a try that fails after the first one Temporal is told nothing: the next one begins when the time for it is
+      // over.
       workflowTaskTimeout: '1s',
       typedSearchAttributes: deliveryAttributes({ ...key, event_kind: 'purchase' }, key.endpoint_id, {
         isHead: true,

@@ -9,12 +9,15 @@ import { countStart } from '../../support/started.js';
 
 /** It has a plan with kills of a process and of both servers, a network that loses answers, and acts upon all of it. */
 const ARGUMENTS = ['--seed', '52', '--minutes', '0.35', '--rate', '12', '--sample', '40'];
-/** Long enough for what waits longest on a machine that is busy: a run says itself what does not come to rest. Milliseconds. */
+/**
+ * Long enough for what waits longest on a machine that is busy: a run says itself what does not come to rest.
+ * Milliseconds.
+ */
 const LIMIT_MS = 900_000;
 
 /**
- * The runner of `npm run chaos`, as it is built, for a short time: it costs a minute of processor, because nothing less than servers and
- * processes that really die shows that nothing is lost and that all views agree.
+ * The runner of `npm run chaos`, as it is built, for a short time: it costs a minute of processor, because nothing less
+ * than servers and processes that really die shows that nothing is lost and that all views agree.
  */
 describe('a whole installation under faults', function () {
   this.timeout(LIMIT_MS);

@@ -10,8 +10,8 @@ import { until } from '../../support/until.js';
 
 const ENDPOINT = JSON.stringify({ target_url: 'https://subscriber.example/', event_kinds: ['*'] });
 /**
- * Within which every answer comes here, milliseconds: a request ends after eight seconds, and the rest is for a machine that is busy. Two such limits,
- * one after the other, take longer.
+ * Within which every answer comes here, milliseconds: a request ends after eight seconds, and the rest is for a machine
+ * that is busy. Two such limits, one after the other, take longer.
  */
 const LIMIT_MS = 14_000;
 

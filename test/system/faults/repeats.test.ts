@@ -13,8 +13,9 @@ const EVENTS = 5;
 const KEYS = Array.from({ length: EVENTS }, (_, index) => `order-${index}`);
 
 /**
- * Two processes, one of which reaches Temporal through a proxy. While its first start call, of one delivery, has no answer, the other events
- * wait; then they are started as a group. Each test costs the five seconds within which a first request may end by itself.
+ * Two processes, one of which reaches Temporal through a proxy. While its first start call, of one delivery, has no
+ * answer, the other events wait; then they are started as a group. Each test costs the five seconds within which a
+ * first request may end by itself.
  */
 describe('an event that is repeated at another process', () => {
   let first: TestSystem;

@@ -24,7 +24,8 @@ interface Document {
 /** How often what seemed to cost too much is measured again: the least counts. */
 const MEASURED_AGAIN = 4;
 /**
- * What a request may cost the event loop, the client’s part in it included: so many times the {@link referenceTime} of the same moment.
+ * What a request may cost the event loop, the client’s part in it included: so many times the {@link referenceTime} of
+ * the same moment.
  */
 const MAX_COST = 10;
 /** Characters of an answer that refuses. Twenty errors that each list what is known are far below it. */

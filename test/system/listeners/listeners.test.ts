@@ -82,7 +82,8 @@ describe('a listener', () => {
     const program = await connectListener(client, listener.id, () => replies.shift());
     const event = await client.purchase();
     const id = event.deliveries[0]?.id ?? '';
-    // Connecting releases what waits for a listener, and on a slow machine that is this one as well: then the second attempt is not by hand.
+    // Connecting releases what waits for a listener, and on a slow machine that is this one as well: then the second
+    // attempt is not by hand.
     const refused = await client.deliveryUntil(id, ({ attempts }) => attempts.length >= 1);
     equal(refused.attempts[0]?.error_code, 'connection_refused');
     match(refused.attempts[0]?.error ?? '', /receiver behind the listener refused/);

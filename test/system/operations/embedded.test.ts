@@ -71,7 +71,10 @@ describe('embedded servers', function () {
     assert.deepEqual(processesWith(dataDir), []);
   });
 
-  /** It answers far more listings than a cluster lets a namespace have, without the interceptors of the SDK, which send again what is refused. */
+  /**
+   * It answers far more listings than a cluster lets a namespace have, without the interceptors of the SDK, which send
+   * again what is refused.
+   */
   async function answersListings(address: string): Promise<void> {
     const connection = await Connection.connect({ address, interceptors: [] });
     try {

@@ -79,8 +79,9 @@ const cases: Case[] = [
 ];
 
 /**
- * What SecantusDB 0.7.0b3 does otherwise than MongoDB, by the title of the test: then the test is left out on it. It keeps every increment; but a
- * `findAndModify` that loses a race to insert answers `null`, and of conditions on several fields it plans a scan.
+ * What SecantusDB 0.7.0b3 does otherwise than MongoDB, by the title of the test: then the test is left out on it. It
+ * keeps every increment; but a `findAndModify` that loses a race to insert answers `null`, and of conditions on several
+ * fields it plans a scan.
  */
 const SECANTUS_DIFFERS = [
   'gives each of 50 callers of findOneAndUpdate its own number, and makes the document if it is missing',

@@ -24,7 +24,8 @@ const WRITES = ['insert', 'update', 'findAndModify', 'delete'];
 const ENDPOINT = { target_url: 'https://127.0.0.1/', event_kinds: ['*'] };
 const newName = () => `t${randomBytes(6).toString('hex')}`;
 
-// A server of MongoDB's protocol that fails as it is told: some seconds of processor time for its start, and once for its installation.
+// A server of MongoDB's protocol that fails as it is told: some seconds of processor time for its start, and once for
+// its installation.
 describe('a MongoDB server that hands over to another', () => {
   let server: Secantus;
 

@@ -24,7 +24,9 @@ const REFUSED = Symbol('refused');
 
 /** Values that a server may lose, in the order of MongoDB (documents before arrays, null before all). */
 const VALUES = [null, {}, { list: [], of: { nothing: null, none: {} } }, []] as const;
-/** Those that are put into arrays: the embedded server refuses arrays within arrays, and nothing of Hookline has them. */
+/**
+ * Those that are put into arrays: the embedded server refuses arrays within arrays, and nothing of Hookline has them.
+ */
 const ELEMENTS = [VALUES[0], VALUES[1], VALUES[2]] as const;
 
 /** Every operator of updates with every such value, for a path. */

@@ -18,7 +18,8 @@ describe('a workflow that fails while a test waits', () => {
     const key = { event_id: newId('event'), endpoint_id: newId('endpoint') };
     const account_id = newId('account');
     const taskQueue = `stub-${key.event_id}`;
-    // A report that no code makes: the workflow's code throws on it, and Temporal tries the workflow task again and again.
+    // A report that no code makes: the workflow's code throws on it, and Temporal tries the workflow task again and
+    // again.
     const broken = { attemptFirst: async () => 'no report' } as unknown as Partial<Activities>;
     const stop = await startStubWorker(system.temporal, taskQueue, broken);
     const handle = await system.temporal.client.workflow.start('deliver', {

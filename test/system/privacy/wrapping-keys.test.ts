@@ -12,7 +12,10 @@ import { testEnvironment } from '../../support/system.js';
 
 const ACCOUNT = 'acct_01M7Y2V07RS2Y47QBBGSV7HTCR';
 
-/** Databases of its own: it rotates their keys. No service is needed, as all that a service knows of data keys it asks this repository. */
+/**
+ * Databases of its own: it rotates their keys. No service is needed, as all that a service knows of data keys it asks
+ * this repository.
+ */
 describe('wrapping keys', () => {
   const [former, fresh] = [newSecretKey(), newSecretKey()];
   let folder: string;

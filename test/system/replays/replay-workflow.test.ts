@@ -8,7 +8,9 @@ import { startStubWorker } from '../../support/parts/stub-worker.js';
 /** At a rate of one a second each is an activity of its own. */
 const ITEMS = 120;
 const PAGE = 50;
-/** Stands in the input of every activity, so that the history soon has the 4 MiB from which Temporal suggests a new run. */
+/**
+ * Stands in the input of every activity, so that the history soon has the 4 MiB from which Temporal suggests a new run.
+ */
 const LONG = 'x'.repeat(50_000);
 const at = '2026-01-31T12:00:00.000Z';
 

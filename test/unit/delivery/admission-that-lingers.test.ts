@@ -60,7 +60,11 @@ describe('admission that lingers', () => {
   });
 
   describe('pauses after a group', () => {
-    /** A full group whose start took 20 ms, and so many deliveries more. @returns the sizes of groups that have been started when so much time has passed */
+    /**
+     * A full group whose start took 20 ms, and so many deliveries more.
+     *
+     * @returns the sizes of groups that have been started when so much time has passed
+     */
     async function pausing(waiting: number) {
       const { subject, starts } = lingering(60_000);
       const submit = (count: number) => {

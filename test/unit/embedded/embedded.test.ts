@@ -17,7 +17,11 @@ import { environmentOfEach, folderOfEach, writeProgram } from '../../support/fol
 import { until } from '../../support/until.js';
 
 const VERSION_ONLY = '#!/bin/sh\necho 1.2.3\n';
-/** Listens where it is told to, like a server, until SIGTERM. @param more what else it does, JavaScript without double quotes */
+/**
+ * Listens where it is told to, like a server, until SIGTERM.
+ *
+ * @param more what else it does, JavaScript without double quotes
+ */
 const listener = (more = '') => `#!/bin/sh
 [ "$1" = --version ] && exit 0
 exec '${process.execPath}' -e "

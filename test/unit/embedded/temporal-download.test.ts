@@ -47,7 +47,10 @@ describe("the download of Temporal's CLI, from a mirror", () => {
     await mirror.close();
   });
 
-  /** Serves a program that stands for the CLI: the one of these tests, as the library starts a server with what it has downloaded. */
+  /**
+   * Serves a program that stands for the CLI: the one of these tests, as the library starts a server with what it has
+   * downloaded.
+   */
   async function serve(): Promise<void> {
     const { binary } = await findBinary('Temporal', '', waysToTemporal(userCacheDir()), () => {});
     await writeProgram(inRoot('temporal'), `#!/bin/sh\n# from the mirror\nexec '${binary}' "$@"\n`);

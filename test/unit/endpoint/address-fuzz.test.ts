@@ -9,7 +9,10 @@ const BLOCKS =
     192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4
     ::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16`.split(/\s+/);
 
-/** What is not public, told by another library than the policy uses. One list each: it takes ::/3 to hold every IPv4 address. */
+/**
+ * What is not public, told by another library than the policy uses. One list each: it takes ::/3 to hold every IPv4
+ * address.
+ */
 function oracle(): { ipv4: BlockList; ipv6: BlockList } {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const block of BLOCKS) {

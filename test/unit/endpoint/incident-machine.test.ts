@@ -54,7 +54,11 @@ class Bench {
     }
   }
 
-  /** Does what is to be done. @returns until when nothing is, unless something is reported; `undefined` if the incident has ended */
+  /**
+   * Does what is to be done.
+   *
+   * @returns until when nothing is, unless something is reported; `undefined` if the incident has ended
+   */
   run(): number | undefined {
     for (;;) {
       const step = this.machine.step(this.now);

@@ -6,7 +6,9 @@ import { PayloadValues } from '../../../src/domain/filter/payload-values.js';
 import { findMistake } from '../../../src/domain/filter/read-filter.js';
 import { mainThreadTime, referenceTime } from '../../support/parts/thread-time.js';
 
-/** So many times the {@link referenceTime} of the same moment: the aim is 20 ms of a fast processor, four times as much. */
+/**
+ * So many times the {@link referenceTime} of the same moment: the aim is 20 ms of a fast processor, four times as much.
+ */
 const MAX_COST = 10;
 /** The same where the text is read again for the sake of its digits, number by number. */
 const MAX_EXACT_COST = 30;

@@ -23,7 +23,9 @@ function naiveRoot(leaves: readonly Buffer[]): Buffer {
 
 const leavesOf = (count: number) => Array.from({ length: count }, (_, at) => leafHash(`record ${at}`));
 
-/** Leaves of the reference tree that the implementations of Certificate Transparency test with, and its roots by size. */
+/**
+ * Leaves of the reference tree that the implementations of Certificate Transparency test with, and its roots by size.
+ */
 const REFERENCE = {
   leaves: [
     '',

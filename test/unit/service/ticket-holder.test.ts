@@ -8,7 +8,10 @@ const [own, platform] = [newId('account'), newId('account')];
 const PLATFORM = { id: platform, status: 'active' };
 const OWN = { id: own, status: 'active', platform_id: platform };
 
-/** Whether a ticket for the account holds, by what the database knows of the key that it was given to, and of the accounts. */
+/**
+ * Whether a ticket for the account holds, by what the database knows of the key that it was given to, and of the
+ * accounts.
+ */
 async function holds(key: object | undefined, accounts: { id: string; status: string }[] = [OWN, PLATFORM]) {
   const database = {
     apiKeys: {
