@@ -98,7 +98,8 @@ describe('a listener', () => {
     const listener = await create();
     const other = await system.account();
     equal((await other.request('POST', `/v18.0/listeners/${listener.id}/tickets`)).status, 404);
-    const { json: own } = await client.request('POST', `/v18.0/listeners/${listener.id}/tickets`);
+    const { json: own, headers } = await client.request('POST', `/v18.0/listeners/${listener.id}/tickets`);
+    equal(headers.get('location'), own.path);
     const theirs = await create(other);
     for (const [id, ticket] of [
       [theirs.id, own.ticket],

@@ -33,19 +33,19 @@ describe('the answer of an export', () => {
     }
   });
 
-  it('ends its source when it is given up', async () => {
-    let isEnded = false;
-    async function* source() {
+  it('ends its sources when it is given up', async () => {
+    const ended: string[] = [];
+    async function* source<T>(prefix: string, item: (id: string) => T) {
       try {
-        for (let number = 0; ; number += 1) yield event(`evt_${number}`);
+        for (let number = 0; ; number += 1) yield item(`${prefix}_${number}`);
       } finally {
-        isEnded = true;
+        ended.push(prefix);
       }
     }
-    const lines = await answerOf(nothing(), source());
+    const lines = await answerOf(source('chg', change), source('evt', event));
     for await (const _ of lines) break;
     await finished(lines).catch(() => {});
-    assert.ok(isEnded);
+    assert.deepEqual(ended, ['evt', 'chg']);
   });
 });
 

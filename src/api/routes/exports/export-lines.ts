@@ -34,17 +34,22 @@ export async function* exportLines(
   after: string | undefined,
 ): AsyncIterable<string> {
   const waiting = changes[Symbol.asyncIterator]();
-  let change = await waiting.next();
-  for await (const event of events) {
-    for (
-      ;
-      !change.done && placeOf(change.value.change.id) < placeOf(event.event.id);
-      change = await waiting.next()
-    )
-      yield changeLine(accountId, change.value);
-    yield* eventLines(event, after);
+  try {
+    let change = await waiting.next();
+    for await (const event of events) {
+      for (
+        ;
+        !change.done && placeOf(change.value.change.id) < placeOf(event.event.id);
+        change = await waiting.next()
+      )
+        yield changeLine(accountId, change.value);
+      yield* eventLines(event, after);
+    }
+    for (; !change.done; change = await waiting.next()) yield changeLine(accountId, change.value);
+  } finally {
+    // An export that is given up leaves no cursor open in the database.
+    await waiting.return?.();
   }
-  for (; !change.done; change = await waiting.next()) yield changeLine(accountId, change.value);
 }
 
 function* eventLines(

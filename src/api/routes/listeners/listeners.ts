@@ -70,14 +70,10 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
       async handle({ params: { id } }, ctx) {
         const endpoint = await findEndpoint(dependencies, ctx, id);
         if (!endpoint.listener) throw notFound('listener', id);
-        return {
-          ...newTicket(
-            box,
-            { account_id: endpoint.account_id, endpoint_id: id, credential: ctx.state.caller },
-            Date.now(),
-          ),
-          path: pathTo(ctx, '/listeners/:id/stream'),
-        };
+        const holder = { account_id: endpoint.account_id, endpoint_id: id, credential: ctx.state.caller };
+        const path = pathTo(ctx, '/listeners/:id/stream');
+        ctx.set('location', path);
+        return { ...newTicket(box, holder, Date.now()), path };
       },
     }),
   ];
