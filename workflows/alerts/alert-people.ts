@@ -45,10 +45,10 @@ export async function alertPeople(input: AlertPeopleInput): Promise<{ messages: 
   const { channel, hold_ms, interval_ms, so_far } = input;
   const inbox = new AlertInbox(hold_ms, so_far?.inbox);
   let { messages, next_at } = so_far ?? { messages: 0, next_at: 0 };
-  let stirred = false;
+  let hasNews = false;
   setHandler(raiseAlert, (alert) => {
     inbox.add(alert);
-    stirred = true;
+    hasNews = true;
   });
   // A cancellation is for the wait or the message that is under way.
   const full = condition(() => workflowInfo().continueAsNewSuggested).then(
@@ -56,12 +56,12 @@ export async function alertPeople(input: AlertPeopleInput): Promise<{ messages: 
     () => false,
   );
   for (;;) {
-    stirred = false;
+    hasNews = false;
     // Alerts may pour in while none may be sent, and Temporal takes no more than 10,000 signals for a run.
     if (workflowInfo().continueAsNewSuggested) await carryOn();
     const wakeAt = Math.max(inbox.nextAt ?? 0, next_at);
     if (wakeAt > Date.now()) {
-      await condition(() => stirred, wakeAt - Date.now(), { summary: 'until the next message' });
+      await condition(() => hasNews, wakeAt - Date.now(), { summary: 'until the next message' });
       continue;
     }
     if (inbox.nextAt === undefined) return { messages };
