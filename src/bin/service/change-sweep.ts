@@ -15,25 +15,21 @@ const SWEEP_INTERVAL_MS = 60_000;
  * @returns stops it
  */
 export function sweepChanges(changes: ChangeRepository, logger: Logger): () => void {
-  let isStopped = false;
   const warn = warnUnlessOutage(
     logger,
     'Changes could not be moved to their collection, or it could not be found out how they ended. This is tried again in a minute.',
   );
-  const sweep = async (): Promise<void> => {
+  const sweep = async (stopping: AbortSignal): Promise<void> => {
     try {
       await changes.collect();
       await changes.outcomes.settleAll();
     } catch (error) {
-      if (!isStopped) warn(error);
+      if (!stopping.aborted) warn(error);
     }
   };
-  void sweep();
-  const stop = repeat(SWEEP_INTERVAL_MS, sweep);
-  return () => {
-    isStopped = true;
-    void stop();
-  };
+  const stop = repeat(SWEEP_INTERVAL_MS, sweep, { now: true });
+  // What is under way can take long, and the next process does what it leaves.
+  return () => void stop();
 }
 
 /** {@link sweepChanges} of a service, which finds out from Temporal how acts ended. @returns stops it */

@@ -2,18 +2,26 @@ import type { Logger } from 'pino';
 import { systemOrigin } from '../../../domain/change/change.js';
 import { LISTENER_LIMIT_MS } from '../../../domain/listener/listener.js';
 import type { Database } from '../../../models/database.js';
+import { isDatabaseUnavailable } from '../../../models/mongo/unavailable.js';
 import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
 import { repeat, warnUnlessOutage } from '../../process/repeat.js';
 
 const SWEEP_INTERVAL_MS = 60_000;
 
-/** Deletes listeners to which nobody has been connected for long. @param now milliseconds since the epoch */
+/**
+ * Deletes listeners to which nobody has been connected for long.
+ *
+ * @param now milliseconds since the epoch
+ * @param stopping leaves those that are left to the next sweep
+ */
 export async function deleteExpiredListeners(
   { endpoints, listeners }: Pick<Database, 'endpoints' | 'listeners'>,
   starter: Pick<DeliveryStarter, 'release'>,
   now: number,
+  stopping?: AbortSignal,
 ): Promise<void> {
   for (const endpoint of await listeners.unseenSince(new Date(now - LISTENER_LIMIT_MS))) {
+    if (stopping?.aborted) return;
     const { account_id, endpoint_id } = endpoint;
     // As if its owner had deleted it. The record goes last, so that what a crash leaves is done by the next sweep.
     await endpoints.delete(account_id, endpoint_id, systemOrigin('listener'));
@@ -31,6 +39,9 @@ export function sweepListeners(
   const warn = warnUnlessOutage(
     logger,
     'Listeners without a connection could not be deleted. This is tried again in a minute.',
+    isDatabaseUnavailable,
   );
-  return repeat(SWEEP_INTERVAL_MS, () => deleteExpiredListeners(database, starter, Date.now()).catch(warn));
+  return repeat(SWEEP_INTERVAL_MS, (stopping) =>
+    deleteExpiredListeners(database, starter, Date.now(), stopping).catch(warn),
+  );
 }

@@ -72,6 +72,14 @@ export function createOpenTelemetry(
     ],
   });
   const tracer = provider.getTracer('hookline', RELEASE);
+  const withSpanId = <T>(id: string, start: () => T): T => {
+    spanId = id;
+    try {
+      return start();
+    } finally {
+      spanId = undefined;
+    }
+  };
 
   return {
     request(method, requestId, traceparent) {
@@ -127,16 +135,13 @@ export function createOpenTelemetry(
       for (const { traced, status, attempts, ...about } of closings) {
         const origin = parseTraceparent(traced?.traceparent);
         if (!traced || !origin) continue;
-        spanId = deliverySpanId(traced.traceparent, about);
-        const span = tracer.startSpan(
-          `deliver ${about.event_kind}`,
-          {
-            startTime: new Date(traced.accepted_at),
-            attributes: { ...attributesOf(about), 'hookline.status': status, 'hookline.attempts': attempts },
-          },
-          contextOf(origin),
+        const options = {
+          startTime: new Date(traced.accepted_at),
+          attributes: { ...attributesOf(about), 'hookline.status': status, 'hookline.attempts': attempts },
+        };
+        const span = withSpanId(deliverySpanId(traced.traceparent, about), () =>
+          tracer.startSpan(`deliver ${about.event_kind}`, options, contextOf(origin)),
         );
-        spanId = undefined;
         if (status !== 'delivered') span.setStatus({ code: SpanStatusCode.ERROR });
         span.end();
       }
