@@ -89,8 +89,9 @@ describe('the recorded histories', () => {
   });
 
   it('show every signal and update', () => {
-    const names = Object.values(messages as Record<string, unknown>).flatMap(messageName);
-    assert.ok(names.includes('act') && names.includes('confirmed'));
+    const all: Record<string, unknown> = { ...messages, ...messages.REPLAY_UPDATES };
+    const names = Object.values(all).flatMap(messageName);
+    for (const known of ['act', 'confirmed', 'pauseReplay']) assert.ok(names.includes(known), known);
     const found = events.flatMap((event) => [
       event.workflowExecutionSignaledEventAttributes?.signalName,
       event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest.input.name,

@@ -39,6 +39,8 @@ interface Plan {
   compiling: number;
   /** Whether the digits of numbers can matter to it. */
   isComparing: boolean;
+  /** Whether it is within the bounds, as every schema that is accepted. */
+  isBounded: boolean;
   /** Absent if the schema is too large to be compiled on the main thread. */
   validator?: Validator;
 }
@@ -71,8 +73,8 @@ export class PayloadChecks {
   /**
    * Reads a payload and checks it against its kind.
    *
-   * @throws Problem 400 if it is not valid, or checking it takes too much memory; 503 if too many wait, or this machine
-   * was too slow
+   * @throws Problem 400 if it is not valid, or checking it takes too much memory, or, of a schema that is beyond the
+   * bounds, too long; 503 if too many wait, or this machine was too slow
    */
   async read(owner: Owner, kind: EventKind, body: Uint8Array): Promise<Payload> {
     const payload = readPayload(body);
@@ -131,7 +133,7 @@ export class PayloadChecks {
 
   private async checkInPool(
     owner: Owner,
-    { key, compiling }: Plan,
+    { key, compiling, isBounded }: Plan,
     schema: Schema,
     text: string,
     steps: number,
@@ -140,10 +142,11 @@ export class PayloadChecks {
     const task = { type: 'payload' as const, key, schema, text, limitMs: this.limitMs };
     const result = await this.pool.run({ owner, lane, steps: steps + compiling }, task);
     if (result.type === 'payload') return result.violations;
-    if (result.type !== 'out_of_memory') throw tooSlow();
+    const isOutOfMemory = result.type === 'out_of_memory';
+    if (!isOutOfMemory && isBounded) throw tooSlow();
     throw new Problem(
       'payload_too_complex',
-      'Checking the payload against its schema took too much memory. ' +
+      `Checking the payload against its schema took too ${isOutOfMemory ? 'much memory' : 'long'}. ` +
         'Send a smaller payload, or give the event kind a simpler schema.',
     );
   }
@@ -155,13 +158,14 @@ function planFor(schema: Schema): Omit<Plan, 'key'> {
   if (errors.length > 0) {
     // No schema was accepted like this: whoever has written it holds up nobody else.
     const endless = Number.POSITIVE_INFINITY;
-    return { cost: { fixed: endless, perByte: 0 }, compiling: endless, isComparing };
+    return { cost: { fixed: endless, perByte: 0 }, compiling: endless, isComparing, isBounded: false };
   }
   const isSmall = size.subschemas <= MAIN_THREAD.subschemas && size.patternSize <= MAIN_THREAD.patternSize;
   return {
     cost: costOf(schema),
     compiling: compilingSteps(size),
     isComparing,
+    isBounded: true,
     ...(isSmall && { validator: compilePayloadSchema(schema) }),
   };
 }

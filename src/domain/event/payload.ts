@@ -76,8 +76,8 @@ export function parseUnicodeJson(text: string): unknown {
 }
 
 /**
- * JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed, of whose mistakes the
- * first one is told.
+ * JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed, up to the first mistake:
+ * to go on behind it can take many times as long as reading what is right.
  */
 function locateMistake(text: string): string {
   if (text.startsWith('\ufeff')) return 'it begins with a byte order mark (U+FEFF), which JSON must not have';
@@ -85,6 +85,7 @@ function locateMistake(text: string): string {
   let first: string | undefined;
   const onError = (code: ParseErrorCode, offset: number) => {
     first ??= describeMistake(text, code, offset);
+    throw new Error(first);
   };
   try {
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });

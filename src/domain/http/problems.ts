@@ -16,7 +16,7 @@ export const PROBLEMS = {
   ],
   payload_too_complex: [
     400,
-    'Checking the payload takes too long',
+    'Checking the payload takes too long, or too much memory',
     'Send a smaller payload, or give the event kind a simpler schema: [event kinds](events.md) says what costs. If the service was merely too busy, the response is `unavailable`.',
   ],
   invalid_request: [400, 'The request is not valid', 'Correct the places in `errors`.'],

@@ -36,12 +36,18 @@ export class RateWindowRepository extends repositoryOf(rows) {
     if (updates.length > 0) await this.model.bulkWrite(updates, { ordered: false, strict: false });
     const ids = updates.map(({ updateOne }) => updateOne.filter._id);
     const [told, seen] = await Promise.all([
-      Promise.all(
-        [...inParts(ids, IDS_AT_ONCE)].map((some) => this.model.find({ _id: { $in: some } }).lean()),
-      ),
+      this.read(ids),
       this.model.find({ window: { $in: [...watched] } }).lean(),
     ]);
-    return byWindow([...told.flat(), ...seen]);
+    return byWindow([...told, ...seen]);
+  }
+
+  /** One query after another: others of this process share its connections. */
+  private async read(ids: readonly string[]): Promise<RowDocument[]> {
+    const rows: RowDocument[] = [];
+    for (const some of inParts(ids, IDS_AT_ONCE))
+      rows.push(...(await this.model.find({ _id: { $in: some } }).lean()));
+    return rows;
   }
 
   /**

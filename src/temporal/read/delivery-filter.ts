@@ -11,17 +11,10 @@ import {
   type ResultFilter,
   type RowFilter,
 } from '../../domain/list/delivery-filter.js';
-import {
-  CLOCKS_DIFFER_MS,
-  type DeliveryRow,
-  type DeliverySummary,
-  deliveriesOf,
-  EVERY_ACCOUNT,
-  type Whose,
-} from './delivery-view.js';
+import { CLOCKS_DIFFER_MS, type DeliveryRow, type DeliverySummary, deliveriesOf } from './delivery-view.js';
 import { hasKey } from './group/group-memo.js';
 import type { Located, RowReader } from './row-reader.js';
-import { hasStatus, isOpenOrClosedSince, SOUGHT_BY, where } from './visibility/clauses.js';
+import { hasStatus, isOpenOrClosedSince, SOUGHT_BY, type Whose, where } from './visibility/clauses.js';
 import { type Clause, isAfter, isBefore } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
 
@@ -92,9 +85,8 @@ export function clausesOf(whose: Whose, { since, ...filter }: LedgerFilter): Cla
   if (statuses.length === 0) return undefined;
   const ofRows: RowFilter = { ...filter, statuses };
   const clauses = meaningsOf(DELIVERY_CLAUSES, ofRows, undefined);
-  const account = whose === EVERY_ACCOUNT ? undefined : whose;
   return [
-    ...where({ type: DELIVERY_TYPE, account, isCurrent: true, since }),
+    ...where(whose, { type: DELIVERY_TYPE, isCurrent: true, since }),
     ...clauses.filter((clause) => clause !== undefined),
   ];
 }

@@ -10,11 +10,11 @@ import {
   matchingRows,
   needsRecords,
 } from './delivery-filter.js';
-import type { DeliverySummary, EarlierRun, Whose } from './delivery-view.js';
+import type { DeliverySummary, EarlierRun } from './delivery-view.js';
 import { findRuns, newestRuns, previousRun } from './earlier-runs.js';
 import type { LastAttempts } from './row-extras.js';
 import { type Located, RowReader } from './row-reader.js';
-import { where } from './visibility/clauses.js';
+import { type Whose, where } from './visibility/clauses.js';
 import { type ExpandedPage, listExpanded } from './visibility/expanded-list.js';
 import { type Execution, everyExecution } from './visibility/visibility.js';
 
@@ -170,7 +170,10 @@ export class DeliveryList {
   private async ofEvents(events: ReadonlySet<string>, known: ReadonlySet<string>): Promise<Located[]> {
     const clauses = clausesOf(this.whose, this.filter) ?? [];
     const others: Located[] = [];
-    for await (const execution of everyExecution(this.client, [...clauses, ...where({ event: [...events] })]))
+    for await (const execution of everyExecution(this.client, [
+      ...clauses,
+      ...where(this.whose, { event: [...events] }),
+    ]))
       for (const item of this.itemsOf(execution))
         if (item && events.has(item.row.summary.event_id) && !known.has(item.row.summary.id))
           others.push(item);

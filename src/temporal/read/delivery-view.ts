@@ -7,6 +7,7 @@ import { KIND_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { isGroup, parseFanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { AskedAttempt, AttemptView, LastAttempt } from './attempt-view.js';
 import { type GroupMemo, membersOf, sequencesIn } from './group/group-memo.js';
+import { EVERY_ACCOUNT, type Whose } from './visibility/clauses.js';
 import type { Execution } from './visibility/visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
@@ -95,12 +96,6 @@ export interface DeliveryRow {
   /** What the memo says of it besides. */
   state: MemberState | undefined;
 }
-
-/** All accounts together: only for counts that name no account, for the operator's lists, and for the archive. */
-export const EVERY_ACCOUNT = Symbol('every account');
-
-/** One account, or all of them. */
-export type Whose = string | typeof EVERY_ACCOUNT;
 
 /**
  * The deliveries that an execution stands for: one, several, or none. A group can hold deliveries of several accounts,

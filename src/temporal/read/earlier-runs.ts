@@ -3,9 +3,9 @@ import { isClosed } from '../../domain/delivery/delivery.js';
 import { DELIVERY_TYPE, deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { openAttempts } from './attempt-view.js';
-import { deliveriesOf, type EarlierRun, earlierRun, type Whose } from './delivery-view.js';
+import { deliveriesOf, type EarlierRun, earlierRun } from './delivery-view.js';
 import { type Located, RowReader } from './row-reader.js';
-import { where } from './visibility/clauses.js';
+import { EVERY_ACCOUNT, type Whose, where } from './visibility/clauses.js';
 import { isOneOf, toQuery } from './visibility/query.js';
 import { describeExecution, type Execution, everyExecution } from './visibility/visibility.js';
 
@@ -99,7 +99,7 @@ export async function findRuns(
       execution.workflowId,
     ]),
   );
-  const clauses = [...where({ type: DELIVERY_TYPE }), isOneOf('WorkflowId', [...ids])];
+  const clauses = [...where(EVERY_ACCOUNT, { type: DELIVERY_TYPE }), isOneOf('WorkflowId', [...ids])];
   const atHand = new Map(
     deliveries.flatMap(({ execution }) =>
       ids.has(execution.workflowId) ? [[execution.runId, execution]] : [],

@@ -118,10 +118,7 @@ export class EventReader {
     limit: number,
     after: string | undefined,
   ): Promise<ExpandedPage<PlacedRow<EventSummary>>> {
-    const clauses = [
-      ...where({ isHead: true, isCurrent: true, account: accountId, since }),
-      ...eventClauses(ofEvent),
-    ];
+    const clauses = [...where(accountId, { isHead: true, isCurrent: true, since }), ...eventClauses(ofEvent)];
     const expand = (execution: Execution) => {
       if (!isOpenOrClosedSince(execution, since)) return [];
       const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';

@@ -57,8 +57,8 @@ export function locateDelivery(
     return groupId === undefined ? undefined : find(await describeExecution(client, groupId));
   };
   const listed = async () => {
-    const ofKey = { account: accountId, event: key.event_id, endpoint: key.endpoint_id };
-    const clauses = where({ type: DELIVERY_TYPE, isCurrent: true, ...ofKey });
+    const ofKey = { event: key.event_id, endpoint: key.endpoint_id };
+    const clauses = where(accountId, { type: DELIVERY_TYPE, isCurrent: true, ...ofKey });
     const { data } = await listExecutions(client, clauses, MAX_GROUPS_OF_DELIVERY);
     return data.map(find).find((located) => located !== undefined);
   };
@@ -81,7 +81,7 @@ export async function locateEvent(
   eventId: string,
   endpointIds: readonly string[],
 ): Promise<Execution[]> {
-  const clauses = where({ account: accountId, event: eventId, isCurrent: true });
+  const clauses = where(accountId, { event: eventId, isCurrent: true });
   const { data: listed } = await listExecutions(client, clauses, MAX_EXECUTIONS_OF_EVENT);
   if (!isYoung(eventId)) return listed;
   // What is listed as closed is as it is now. Everything else is read again: it may have closed, or not be listed yet.

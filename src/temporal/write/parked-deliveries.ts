@@ -116,7 +116,7 @@ async function* readWaiting(
   pageSize: number,
   when: readonly Clause[] = [],
 ): AsyncIterable<WaitingDelivery[]> {
-  const ofEndpoint = where({ type: DELIVERY_TYPE, account: account_id, endpoint: endpoint_id });
+  const ofEndpoint = where(account_id, { type: DELIVERY_TYPE, endpoint: endpoint_id });
   const clauses = [...ofEndpoint, hasStatus(statuses), ...when];
   let read = 0;
   let began = performance.now();
@@ -191,7 +191,7 @@ async function notify(client: Client, unit: ReleaseUnit, what: Release): Promise
   const some: Release = { ...what, limit: unit.length, most: MOST_RELEASES_IN_A_ROW };
   if (begins === undefined)
     await unlessGone(client.workflow.getHandle(workflowId).signal(releaseSignal, some));
-  else await startedNow(beginEarly(client, workflowId, begins, some));
+  else await unlessGone(startedNow(beginEarly(client, workflowId, begins, some)));
 }
 
 /**

@@ -71,6 +71,19 @@ describe('a list or an object of a request', () => {
     const errors = [{ pointer: '/names', detail: 'must have at most 3 entries' }];
     assert.throws(() => checkBody(schema, { names: Array(10_000).fill({}) }), { errors });
   });
+
+  it('tells of itself that it is too large: of a list nothing else is read', () => {
+    const read: PropertyKey[] = [];
+    const names = new Proxy(Array(10_000).fill('a'), {
+      get: (list, name) => {
+        read.push(name);
+        return Reflect.get(list, name);
+      },
+      ownKeys: () => assert.fail('its indexes are listed'),
+    });
+    assert.ok(findExcess(schema, { names }));
+    assert.deepEqual(read, ['length']);
+  });
 });
 
 describe('a body', () => {

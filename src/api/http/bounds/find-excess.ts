@@ -88,7 +88,8 @@ function excessOfEntries(
   const most = maxEntries(schema);
   if (most !== undefined && hasMoreThan(value, most))
     return { path, detail: `must have at most ${most} ${most === 1 ? 'entry' : 'entries'}` };
-  return firstExcess(Object.entries(value), ([name, entry]) => findExcess(inner, entry, [...path, name]));
+  const names: Iterable<string | number> = Array.isArray(value) ? value.keys() : Object.keys(value);
+  return firstExcess(names, (name) => findExcess(inner, (value as Members)[name], [...path, name]));
 }
 
 function excessOfObject(
@@ -108,6 +109,8 @@ function excessOfObject(
 }
 
 function hasMoreThan(members: object, most: number): boolean {
+  // Of a list, V8 would make the text of every index before the first turn.
+  if (Array.isArray(members)) return members.length > most;
   let count = 0;
   for (const _ in members) {
     count += 1;
@@ -116,7 +119,7 @@ function hasMoreThan(members: object, most: number): boolean {
   return false;
 }
 
-function firstExcess<T>(all: readonly T[], find: (one: T) => Excess | undefined): Excess | undefined {
+function firstExcess<T>(all: Iterable<T>, find: (one: T) => Excess | undefined): Excess | undefined {
   for (const one of all) {
     const found = find(one);
     if (found) return found;

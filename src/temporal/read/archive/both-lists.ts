@@ -216,7 +216,7 @@ async function* executionsOf(
   const ids = [...new Set(eventIds)];
   for (let first = 0; first < ids.length; first += EVENTS_AT_ONCE) {
     const event = ids.slice(first, first + EVENTS_AT_ONCE);
-    const clauses = where({ ...sought, since, isCurrent: true, account: accountId, event });
+    const clauses = where(accountId, { ...sought, since, isCurrent: true, event });
     for await (const execution of everyExecution(client, clauses))
       if (isOpenOrClosedSince(execution, since)) yield execution;
   }

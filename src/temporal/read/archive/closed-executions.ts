@@ -21,7 +21,6 @@ import {
   type DeliveryRow,
   type DeliverySummary,
   deliveriesOf,
-  EVERY_ACCOUNT,
   headsOf,
 } from '../delivery-view.js';
 import { previousRun } from '../earlier-runs.js';
@@ -32,6 +31,7 @@ import type { LedgerSources } from '../locate.js';
 import { type Located, RowReader } from '../row-reader.js';
 import type { IncidentsOfPeriod } from '../timeline/timeline-incidents.js';
 import { TimelineReader } from '../timeline/timeline-reader.js';
+import { EVERY_ACCOUNT } from '../visibility/clauses.js';
 import type { Execution } from '../visibility/visibility.js';
 import { earlierRunsIn, timelineIn, withEarlier } from './archived-views.js';
 import { withWholeHistories } from './whole-histories.js';

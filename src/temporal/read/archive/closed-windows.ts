@@ -1,10 +1,10 @@
 import type { ClosedExecution, ClosedExecutions, ClosedWindow } from '../../../domain/archive/to-archive.js';
 import { DELIVERY_STATUSES, isClosed } from '../../../domain/delivery/delivery.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
-import { deliveriesOf, EVERY_ACCOUNT } from '../delivery-view.js';
+import { deliveriesOf } from '../delivery-view.js';
 import type { LedgerSources } from '../locate.js';
 import { IncidentsOfPeriod } from '../timeline/timeline-incidents.js';
-import { isGroupWith, where } from '../visibility/clauses.js';
+import { EVERY_ACCOUNT, isGroupWith, where } from '../visibility/clauses.js';
 import { type Clause, isNot } from '../visibility/query.js';
 import { type Execution, everyExecution } from '../visibility/visibility.js';
 import { CLOSED, readWindow } from '../visibility/windows.js';
@@ -35,7 +35,7 @@ export class ClosedExecutionFinder implements ClosedExecutions {
 
   async closedFrom(start: Date, end: Date, widthMs: number): Promise<ClosedWindow> {
     const clauses = [
-      ...where({ taskQueue: this.sources.taskQueue, type: ARCHIVED_TYPES, isCurrent: true }),
+      ...where(EVERY_ACCOUNT, { taskQueue: this.sources.taskQueue, type: ARCHIVED_TYPES, isCurrent: true }),
       isNot('ExecutionStatus', 'Running'),
     ];
     const window = { from: start.getTime(), end: end.getTime(), width: widthMs };
@@ -63,7 +63,11 @@ export class ClosedExecutionFinder implements ClosedExecutions {
   }
 
   private open(): Clause[] {
-    return where({ taskQueue: this.sources.taskQueue, type: DELIVERY_TYPE, status: 'Running' });
+    return where(EVERY_ACCOUNT, {
+      taskQueue: this.sources.taskQueue,
+      type: DELIVERY_TYPE,
+      status: 'Running',
+    });
   }
 
   private toClosed(execution: Execution, from: Date): ClosedExecution {

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { archiveDeliveries } from '../../../../workflows/index.js';
-import { where } from '../visibility/clauses.js';
+import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
 import { listExecutions } from '../visibility/visibility.js';
 
 /**
@@ -8,7 +8,7 @@ import { listExecutions } from '../visibility/visibility.js';
  * caller verifies.
  */
 export async function publishedCheckpoints(client: Client, taskQueue: string): Promise<string[]> {
-  const clauses = where({ taskQueue, type: 'archiveDeliveries', status: 'Completed' });
+  const clauses = where(EVERY_ACCOUNT, { taskQueue, type: 'archiveDeliveries', status: 'Completed' });
   // Visibility may not have the latest yet, so that one is not all there is.
   const { data } = await listExecutions(client, clauses, 3);
   const results = await Promise.all(

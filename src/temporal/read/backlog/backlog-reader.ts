@@ -5,9 +5,9 @@ import { SlowAnswers } from '../../../domain/basics/slow-answers.js';
 import { OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import type { OpenDelivery } from '../../../domain/stats/backlog.js';
-import { deliveriesOf, EVERY_ACCOUNT } from '../delivery-view.js';
+import { deliveriesOf } from '../delivery-view.js';
 import { type Located, RowReader } from '../row-reader.js';
-import { where } from '../visibility/clauses.js';
+import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
 import { toQuery } from '../visibility/query.js';
 import { type Execution, everyExecution } from '../visibility/visibility.js';
 
@@ -59,7 +59,7 @@ export class BacklogReader {
 
   /** How many endpoints are failing, in all accounts. */
   async openIncidents(): Promise<number> {
-    const query = toQuery(where({ type: 'endpointIncident', status: 'Running' }));
+    const query = toQuery(where(EVERY_ACCOUNT, { type: 'endpointIncident', status: 'Running' }));
     return (await this.client.workflow.count(query)).count;
   }
 
@@ -86,7 +86,7 @@ async function listOpen(
   { account_id, endpoint_id, event_kind }: OpenFilter,
 ): Promise<{ executions: Execution[]; isComplete: boolean }> {
   const ofOpen = { type: DELIVERY_TYPE, status: 'Running' };
-  const clauses = where({ ...ofOpen, account: account_id, endpoint: endpoint_id, kind: event_kind });
+  const clauses = where(account_id ?? EVERY_ACCOUNT, { ...ofOpen, endpoint: endpoint_id, kind: event_kind });
   const executions = new Map<string, Execution>();
   for await (const execution of everyExecution(client, clauses)) {
     if (executions.size === MAX_OPEN_EXECUTIONS)

@@ -3,10 +3,10 @@ import { ACCOUNT_ATTRIBUTE, KIND_ATTRIBUTE } from '../../../domain/ledger/search
 import { parseFanOutWorkflowId, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { RowFilter } from '../../../domain/list/delivery-filter.js';
 import { DeliveryList } from '../delivery-list.js';
-import { type DeliverySummary, EVERY_ACCOUNT, headsOf } from '../delivery-view.js';
+import { type DeliverySummary, headsOf } from '../delivery-view.js';
 import { hasKey, membersOf } from '../group/group-memo.js';
 import type { ExtendedRow, RowExtra, RowExtras } from '../row-extras.js';
-import { where } from '../visibility/clauses.js';
+import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
 import { beginsWith } from '../visibility/query.js';
 import { listExecutions, type Page } from '../visibility/visibility.js';
 
@@ -66,7 +66,7 @@ export class InstallationReader {
   async eventsWith(accountOf: ReadonlyMap<string, string>, limit: number): Promise<AccountEvent[]> {
     if (accountOf.size === 0) return [];
     if (accountOf.size > TOKENS_AT_ONCE) throw new RangeError(`too many tokens: ${accountOf.size}`);
-    const clauses = where({ isHead: true, isCurrent: true, account: [...accountOf.keys()] });
+    const clauses = where([...accountOf.keys()], { isHead: true, isCurrent: true });
     const { data } = await listExecutions(this.client, clauses, limit);
     const found = data.flatMap((execution) => {
       const event_kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
@@ -85,7 +85,7 @@ export class InstallationReader {
 
   /** The account of an event that Temporal has; `undefined` if it has none of that id. */
   async accountOfEvent(eventId: string): Promise<string | undefined> {
-    const clauses = where({ event: eventId, isCurrent: true });
+    const clauses = where(EVERY_ACCOUNT, { event: eventId, isCurrent: true });
     const { data } = await listExecutions(this.client, clauses, 1);
     for (const execution of data) {
       const keys = [...membersOf(execution), parseFanOutWorkflowId(execution.workflowId)];

@@ -47,21 +47,19 @@ export class ReplayReader {
 
   /** A page of an account's replays: open ones first, then the latest closed. */
   async list(accountId: string, limit: number, after?: string): Promise<Page<ReplayView>> {
-    const { data, ...rest } = await listExecutions(this.client, where(replaysOf(accountId)), limit, after);
+    const { data, ...rest } = await listExecutions(this.client, where(accountId, REPLAYS), limit, after);
     return { data: data.map(view), ...rest };
   }
 
   /** The ids of replays that visibility lists as open, at most a number of them. */
   async openIds(accountId: string, limit: number): Promise<string[]> {
-    const open = where({ ...replaysOf(accountId), status: 'Running' });
+    const open = where(accountId, { ...REPLAYS, status: 'Running' });
     const { data } = await listExecutions(this.client, open, limit);
     return data.map(({ workflowId }) => replayIdIn(workflowId));
   }
 }
 
-function replaysOf(accountId: string): Sought {
-  return { type: 'replayDeliveries', isCurrent: true, account: accountId };
-}
+const REPLAYS: Sought = { type: 'replayDeliveries', isCurrent: true };
 
 function view(execution: Execution): ReplayView {
   const { replay, progress = NO_PROGRESS } = (execution.memo ?? {}) as unknown as ReplayMemo;

@@ -43,7 +43,7 @@ export const selectMissed: Selection = {
   clauses({ account_id, filter }) {
     const { event_id, event_kind, key_token } = filter;
     return [
-      ...where({ isHead: true, isCurrent: true, account: account_id }),
+      ...where(account_id, { isHead: true, isCurrent: true }),
       ...eventClauses({ event_id, event_kind, key_token }),
     ];
   },
@@ -91,8 +91,8 @@ async function deliveriesTo(
 ): Promise<Map<string, Located>> {
   if (heads.length === 0) return new Map();
   const endpointId = filter.endpoint_id ?? '';
-  const clauses = where({
-    ...{ type: DELIVERY_TYPE, isCurrent: true, account: account_id, endpoint: endpointId },
+  const clauses = where(account_id, {
+    ...{ type: DELIVERY_TYPE, isCurrent: true, endpoint: endpointId },
     event: heads.map(({ id }) => id),
   });
   const runs: Located[] = [];

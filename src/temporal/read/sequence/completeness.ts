@@ -116,7 +116,7 @@ export async function* ledgerNumbers(
   { from, to }: { from: Date; to: Date },
 ): AsyncIterable<number[]> {
   const clauses = [
-    ...where({ type: [DELIVERY_TYPE, 'fanOutEvent'], account: accountId }),
+    ...where(accountId, { type: [DELIVERY_TYPE, 'fanOutEvent'] }),
     isAfter('StartTime', from),
     isBefore('StartTime', to),
   ];

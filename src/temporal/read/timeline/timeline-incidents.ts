@@ -6,7 +6,7 @@ import type { IncidentOutcome, OpenIncident } from '../../../domain/endpoint/inc
 import type { TimelineItem } from '../../../domain/explain/timeline.js';
 import { ENDPOINT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { closingEvent, decodeFirst } from '../history.js';
-import { where } from '../visibility/clauses.js';
+import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
 import { isBefore } from '../visibility/query.js';
 import { type Execution, everyExecution, listExecutions } from '../visibility/visibility.js';
 
@@ -34,8 +34,8 @@ export async function readIncidents(
   from: string,
   until: Date,
 ): Promise<TimelineItem[]> {
-  const incidents = { type: 'endpointIncident', account: account_id, endpoint: endpoint_id };
-  const clauses = [...where({ ...incidents, isCurrent: true }), isBefore('StartTime', until)];
+  const incidents = { type: 'endpointIncident', endpoint: endpoint_id, isCurrent: true } as const;
+  const clauses = [...where(account_id, incidents), isBefore('StartTime', until)];
   const { data } = await listExecutions(client, clauses, MAX_INCIDENTS);
   const items = await Promise.all(data.map((incident) => tell(client, incident, from)));
   const isWithin = ({ at }: TimelineItem) => at >= from && at <= until.toISOString();
@@ -104,7 +104,7 @@ export class IncidentsOfPeriod {
 
   private async list(): Promise<Set<string>> {
     const endpoints = new Set<string>();
-    const incidents = where({ type: 'endpointIncident', isCurrent: true, since: this.since });
+    const incidents = where(EVERY_ACCOUNT, { type: 'endpointIncident', isCurrent: true, since: this.since });
     for await (const { typedSearchAttributes } of everyExecution(this.client, incidents))
       for (const id of typedSearchAttributes.get(ENDPOINT_ATTRIBUTE) ?? []) endpoints.add(id);
     return endpoints;

@@ -9,10 +9,11 @@ import {
   timelineOf,
 } from '../../../domain/explain/timeline.js';
 import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
-import { type DeliveryRow, deliveriesOf, EVERY_ACCOUNT } from '../delivery-view.js';
+import { type DeliveryRow, deliveriesOf } from '../delivery-view.js';
 import { previousRun } from '../earlier-runs.js';
 import { readStarted } from '../history.js';
 import { type Located, RowReader } from '../row-reader.js';
+import { EVERY_ACCOUNT } from '../visibility/clauses.js';
 import { describeExecution, type Execution } from '../visibility/visibility.js';
 import { readIncidents } from './timeline-incidents.js';
 import { type RunRead, readRun } from './timeline-runs.js';

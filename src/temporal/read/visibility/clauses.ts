@@ -18,15 +18,22 @@ import { type Meanings, meaningsOf } from '../../../domain/list/delivery-filter.
 import { anyOf, type Clause, equals, isAfter, isNoneOf, isNot, isOneOf, isTrue } from './query.js';
 import type { Execution } from './visibility.js';
 
+/** All accounts together: only for counts that name no account, for the operator's lists, and for the archive. */
+export const EVERY_ACCOUNT = Symbol('every account');
+
+/** One account, or all of them. */
+export type Whose = string | typeof EVERY_ACCOUNT;
+
 type Values = string | readonly string[];
 
-/** What executions are sought by; several values are alternatives, and what is absent does not matter. */
+/**
+ * What executions are sought by besides their account; several values are alternatives, and what is absent does not
+ * matter.
+ */
 export interface Sought {
   type?: Values | undefined;
   status?: Values | undefined;
   taskQueue?: string | undefined;
-  /** Also tokens of business keys. */
-  account?: Values | undefined;
   event?: Values | undefined;
   endpoint?: Values | undefined;
   kind?: string | undefined;
@@ -45,7 +52,7 @@ const named = (attribute: string) => (values: Values) =>
   typeof values === 'string' ? equals(attribute, values) : isOneOf(attribute, values);
 
 /** The clauses by which executions are sought. */
-export const SOUGHT_BY: Meanings<Sought, Clause> = {
+export const SOUGHT_BY: Meanings<Sought & { account?: Values | undefined }, Clause> = {
   type: named('WorkflowType'),
   status: named('ExecutionStatus'),
   taskQueue: named('TaskQueue'),
@@ -56,12 +63,18 @@ export const SOUGHT_BY: Meanings<Sought, Clause> = {
   isHead: () => isTrue(EVENT_HEAD_ATTRIBUTE.name),
   isCurrent: () => isNot('ExecutionStatus', 'ContinuedAsNew'),
   // SQL stores compare times as texts, which for a time with zeros at its end is not exact.
-  since: (time) => anyOf(where({ status: 'Running' }), [isAfter('CloseTime', new Date(time.getTime() - 2))]),
+  since: (time) =>
+    anyOf([named('ExecutionStatus')('Running')], [isAfter('CloseTime', new Date(time.getTime() - 2))]),
 };
 
-/** The clauses that find executions by all of this. */
-export function where(sought: Sought): Clause[] {
-  return meaningsOf(SOUGHT_BY, sought, undefined);
+/**
+ * The clauses that find executions by all of this.
+ *
+ * @param whose which account's, also by tokens of business keys: nobody gets those of all by leaving something out
+ */
+export function where(whose: Whose | readonly string[], sought: Sought): Clause[] {
+  const account = whose === EVERY_ACCOUNT ? undefined : whose;
+  return meaningsOf(SOUGHT_BY, { ...sought, account }, undefined);
 }
 
 /** Whether an execution is open, or closed at a time or later. */

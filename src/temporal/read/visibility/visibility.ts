@@ -51,7 +51,7 @@ export async function listExecutions(
   }
 }
 
-/** Executions that match every clause, page by page. A page is decoded at once. */
+/** Executions that match every clause, page by page. */
 export function everyExecution(
   client: Client,
   clauses: readonly Clause[],

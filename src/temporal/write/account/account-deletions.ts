@@ -8,15 +8,18 @@ import {
   describeDeletion,
   newDeletion,
 } from '../../../domain/access/account-deletion.js';
+import { together } from '../../../domain/basics/bounded-memory.js';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { accountDeletionWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../../domain/timings.js';
 import { startedNow, unlessGone } from '../../errors.js';
 import { where } from '../../read/visibility/clauses.js';
-import { describeExecution, listAll } from '../../read/visibility/visibility.js';
+import { describeExecution, everyExecution } from '../../read/visibility/visibility.js';
 
 /** Workflow types that look after single endpoints, and have nothing to do once those are gone. */
 const ENDPOINT_TYPES = ['endpointIncident', 'releaseParked', 'secretRotation', 'verifyEndpoint'];
+/** So many of these executions are listed before they are cancelled. */
+const CANCELLED_TOGETHER = 500;
 
 /** Deletions of accounts: durable, one for each account. */
 export class AccountDeletions {
@@ -63,10 +66,11 @@ export class AccountDeletions {
 
   /** Cancels the executions that look after the endpoints of an account. */
   async endEndpointWorkflows(accountId: string): Promise<void> {
-    const clauses = where({ type: ENDPOINT_TYPES, status: 'Running', account: accountId });
-    const open = await listAll(this.client, clauses);
-    await pLimit(10).map(open, ({ workflowId, runId }) =>
-      unlessGone(this.client.workflow.getHandle(workflowId, runId).cancel()),
-    );
+    const clauses = where(accountId, { type: ENDPOINT_TYPES, status: 'Running' });
+    const limit = pLimit(10);
+    for await (const some of together(everyExecution(this.client, clauses), CANCELLED_TOGETHER))
+      await limit.map(some, ({ workflowId, runId }) =>
+        unlessGone(this.client.workflow.getHandle(workflowId, runId).cancel()),
+      );
   }
 }
