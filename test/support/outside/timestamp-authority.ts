@@ -33,6 +33,8 @@ export interface TimestampAuthority {
   answer(query: Buffer): Promise<Buffer>;
   /** Signs a TSTInfo as it is, whatever its certificate is for. @returns an answer, DER */
   sign(info: Buffer): Promise<Buffer>;
+  /** Another certificate of the service, DER: of the same key and issuer, with the same number. */
+  anotherCertificate(): Promise<Buffer>;
   /** Answers queries over HTTP. */
   handler: Handler;
   /** As a person checks an answer. @returns what `openssl ts -verify` says @throws if it does not hold */
@@ -67,10 +69,12 @@ export async function createTimestampAuthority(
     '2',
   );
   await openssl('req', ...key, '-keyout', 'tsa.key', '-out', 'tsa.csr', '-subj', '/CN=time.example.com');
-  await openssl(
-    ...['x509', '-req', '-in', 'tsa.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'],
-    ...['-days', '2', '-extfile', 'extensions', '-out', 'tsa.pem'],
-  );
+  const certify = (...args: string[]) =>
+    openssl(
+      ...['x509', '-req', '-in', 'tsa.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-extfile', 'extensions'],
+      ...args,
+    );
+  await certify('-CAcreateserial', '-days', '2', '-out', 'tsa.pem');
 
   const answer = async (query: Buffer) => {
     await writeFile(join(folder, 'query'), query);
@@ -126,6 +130,12 @@ export async function createTimestampAuthority(
       // TimeStampResp: granted, and the token.
       const content = Buffer.concat([Buffer.from('3003020100', 'hex'), token]);
       return Buffer.concat([Buffer.of(0x30, 0x82, content.length >> 8, content.length & 0xff), content]);
+    },
+    async anotherCertificate() {
+      const { stdout } = await openssl('x509', '-in', 'tsa.pem', '-noout', '-serial');
+      const serial = `0x${stdout.trim().split('=')[1]}`;
+      await certify('-set_serial', serial, '-days', '1', '-outform', 'DER', '-out', 'another');
+      return readFile(join(folder, 'another'));
     },
     async handler({ headers }, response, body) {
       const isQuery = headers['content-type'] === 'application/timestamp-query';

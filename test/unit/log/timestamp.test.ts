@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SignedData, TimeStampResp } from 'pkijs';
+import { Certificate, ContentInfo, SignedData, TimeStampResp } from 'pkijs';
 import { asSigned, signCheckpoint } from '../../../src/domain/log/checkpoint.js';
 import { leafHash } from '../../../src/domain/log/merkle-tree.js';
 import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
@@ -23,6 +23,7 @@ describe('a time stamp', () => {
   let authority: TimestampAuthority;
   let stranger: TimestampAuthority;
   let answer: Buffer;
+  let another: Buffer;
 
   // Costs a second of processor: openssl makes four RSA keys.
   before(async function () {
@@ -31,6 +32,8 @@ describe('a time stamp', () => {
       createTimestampAuthority(),
       createTimestampAuthority('servers'),
     ]);
+    // Before the time stamp: at its time, it is valid.
+    another = await authority.anotherCertificate();
     const { body, nonce } = timestampQuery(note);
     answer = await authority.answer(body);
     const at = await checkAnswer(answer, note, nonce);
@@ -68,6 +71,33 @@ describe('a time stamp', () => {
     await verifyTimestamp(await authority.sign(info), note, authority.ca);
     const byServer = await stranger.sign(info);
     await assert.rejects(verifyTimestamp(byServer, note, stranger.ca), /is not one for time stamps/);
+  });
+
+  it('is refused if it names another certificate than the one that it comes with', async () => {
+    const withCertificate = (der?: Buffer) => {
+      const response = TimeStampResp.fromBER(answer);
+      const signed = new SignedData({ schema: response.timeStampToken?.content });
+      if (der) signed.certificates = [Certificate.fromBER(der)];
+      response.timeStampToken = new ContentInfo({
+        contentType: response.timeStampToken?.contentType ?? '',
+        content: signed.toSchema(true),
+      });
+      return Buffer.from(response.toSchema().toBER());
+    };
+    await verifyTimestamp(withCertificate(), note, authority.ca);
+    await assert.rejects(
+      verifyTimestamp(withCertificate(another), note, authority.ca),
+      /names another certificate/,
+    );
+  });
+
+  it('is refused if the service says that it granted none, whatever comes with that', async () => {
+    const refused = Buffer.from(answer);
+    // The status: an INTEGER, the first value of the first member.
+    const at = refused.indexOf(Buffer.of(0x02, 0x01, 0x00));
+    assert.ok(at > 0 && at < 12);
+    refused[at + 2] = 2;
+    await assert.rejects(verifyTimestamp(refused, note, authority.ca), /granted no time stamp: status 2/);
   });
 
   it('is refused with any byte changed, and cut off anywhere', async () => {
