@@ -71,9 +71,9 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
         const endpoint = await findEndpoint(dependencies, ctx, id);
         if (!endpoint.listener) throw notFound('listener', id);
         const holder = { account_id: endpoint.account_id, endpoint_id: id, credential: ctx.state.caller };
-        const path = pathTo(ctx, '/listeners/:id/stream');
-        ctx.set('location', path);
-        return { ...newTicket(box, holder, Date.now()), path };
+        const stream = '/listeners/:id/stream';
+        ctx.set('location', pathTo(ctx, stream));
+        return { ...newTicket(box, holder, Date.now()), path: pathTo(ctx, stream) };
       },
     }),
   ];
