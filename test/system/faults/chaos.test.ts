@@ -8,7 +8,7 @@ import type { Report } from '../../../bench/chaos/report.js';
 import { countStart } from '../../support/started.js';
 
 /** It has a plan with kills of a process and of both servers, a network that loses answers, and acts upon all of it. */
-const ARGUMENTS = ['--seed', '52', '--minutes', '0.35', '--rate', '12', '--sample', '40'];
+const ARGUMENTS = ['--seed', '52', '--minutes', '0.35', '--rate', '6', '--sample', '20'];
 /**
  * Long enough for what waits longest on a machine that is busy: a run says itself what does not come to rest.
  * Milliseconds.
