@@ -35,12 +35,10 @@ interface Plan {
   /** Equal for equal schemas only. */
   key: string;
   cost: Cost;
-  /** Of compiling it, in steps. */
+  /** Of compiling it, in steps: endless if it is beyond the bounds, as no schema is that was accepted. */
   compiling: number;
   /** Whether the digits of numbers can matter to it. */
   isComparing: boolean;
-  /** Whether it is within the bounds, as every schema that is accepted. */
-  isBounded: boolean;
   /** Absent if the schema is too large to be compiled on the main thread. */
   validator?: Validator;
 }
@@ -133,7 +131,7 @@ export class PayloadChecks {
 
   private async checkInPool(
     owner: Owner,
-    { key, compiling, isBounded }: Plan,
+    { key, compiling }: Plan,
     schema: Schema,
     text: string,
     steps: number,
@@ -143,7 +141,7 @@ export class PayloadChecks {
     const result = await this.pool.run({ owner, lane, steps: steps + compiling }, task);
     if (result.type === 'payload') return result.violations;
     const isOutOfMemory = result.type === 'out_of_memory';
-    if (!isOutOfMemory && isBounded) throw tooSlow();
+    if (!isOutOfMemory && Number.isFinite(compiling)) throw tooSlow();
     throw new Problem(
       'payload_too_complex',
       `Checking the payload against its schema took too ${isOutOfMemory ? 'much memory' : 'long'}. ` +
@@ -158,14 +156,13 @@ function planFor(schema: Schema): Omit<Plan, 'key'> {
   if (errors.length > 0) {
     // No schema was accepted like this: whoever has written it holds up nobody else.
     const endless = Number.POSITIVE_INFINITY;
-    return { cost: { fixed: endless, perByte: 0 }, compiling: endless, isComparing, isBounded: false };
+    return { cost: { fixed: endless, perByte: 0 }, compiling: endless, isComparing };
   }
   const isSmall = size.subschemas <= MAIN_THREAD.subschemas && size.patternSize <= MAIN_THREAD.patternSize;
   return {
     cost: costOf(schema),
     compiling: compilingSteps(size),
     isComparing,
-    isBounded: true,
     ...(isSmall && { validator: compilePayloadSchema(schema) }),
   };
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import pLimit from 'p-limit';
 import { type AddCheckpoint, readAddCheckpoint } from '../../domain/log/add-checkpoint.js';
 import { type Checkpoint, openCheckpoint, originOf } from '../../domain/log/checkpoint.js';
 import { EMPTY_ROOT, isConsistent } from '../../domain/log/merkle-tree.js';
@@ -76,12 +77,8 @@ export function createWitness({ signer, logs, state }: WitnessOptions): Witness 
   };
 
   /** One request at a time: what is compared must be what is replaced. */
-  let turn: Promise<unknown> = Promise.resolve();
-  return (body) => {
-    const answer = turn.then(() => answerNow(body));
-    turn = answer.catch(() => undefined);
-    return answer;
-  };
+  const turns = pLimit(1);
+  return (body) => turns(() => answerNow(body));
 }
 
 function refusalOf(last: Checkpoint | undefined, next: Checkpoint, proof: Buffer[]): Answer | undefined {

@@ -84,7 +84,7 @@ function locateMistake(text: string): string {
   if (text.trim() === '') return 'it is empty';
   let first: string | undefined;
   const onError = (code: ParseErrorCode, offset: number) => {
-    first ??= describeMistake(text, code, offset);
+    first = describeMistake(text, code, offset);
     throw new Error(first);
   };
   try {

@@ -2,13 +2,14 @@ import type { Connection } from 'mongoose';
 import type { Account, AccountLimits, AccountStatus } from '../../domain/access/account.js';
 import type { AccountDeletion, PayloadRule } from '../../domain/access/account-deletion.js';
 import { newId } from '../../domain/basics/ids.js';
+import { present } from '../../domain/basics/objects.js';
 import { type Origin, systemOrigin } from '../../domain/change/change.js';
 import type { PortalLook } from '../../domain/look/portal-look.js';
 import type { Timings } from '../../domain/timings.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
-import { collection, type DocumentIn, may, must, present } from '../mongo/collection.js';
+import { collection, type DocumentIn, may, must, withoutNulls } from '../mongo/collection.js';
 import { escapeRegex } from '../mongo/escape-regex.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import { AccountReferences } from './account-references.js';
@@ -117,7 +118,7 @@ export class AccountRepository {
         _id: id,
         name,
         created_at: new Date(),
-        ...present({ platform_id, reference }),
+        ...withoutNulls({ platform_id, reference }),
         ...limits,
         ...storedLook(portal),
       },
@@ -152,7 +153,7 @@ export class AccountRepository {
 
   /** Accounts, oldest first, after the one named. */
   async list(limit: number, after?: string, filter: AccountFilter = {}): Promise<Account[]> {
-    return (await this.documents.page(present(filter), limit, after)).map(toAccount);
+    return (await this.documents.page(withoutNulls(filter), limit, after)).map(toAccount);
   }
 
   /** The names of some accounts, by id. */
@@ -287,8 +288,7 @@ function referenceKey(platformId: string | undefined, reference: string): string
 }
 
 function storedLook({ name, logo_url, color }: NonNullable<AccountChange['portal']> = {}) {
-  const stored = { portal_name: name, portal_logo_url: logo_url, portal_color: color };
-  return Object.fromEntries(Object.entries(stored).filter(([, value]) => value !== undefined));
+  return present({ portal_name: name, portal_logo_url: logo_url, portal_color: color });
 }
 
 function toAccount(document: AccountDocument): Account {
@@ -296,16 +296,16 @@ function toAccount(document: AccountDocument): Account {
   const { requests_per_minute, events_per_minute, max_endpoints } = document;
   const { portal_name, portal_logo_url, portal_color } = document;
   const { deletion_requested_at, erasure_requested_at, closed_at, deletion } = document;
-  const portal = present({ name: portal_name, logo_url: portal_logo_url, color: portal_color });
+  const portal = withoutNulls({ name: portal_name, logo_url: portal_logo_url, color: portal_color });
   return {
     id: _id,
     name,
-    ...present({ platform_id, reference }),
-    limits: present({ requests_per_minute, events_per_minute, max_endpoints }),
+    ...withoutNulls({ platform_id, reference }),
+    limits: withoutNulls({ requests_per_minute, events_per_minute, max_endpoints }),
     ...(Object.keys(portal).length > 0 && { portal }),
     status: status ?? 'active',
     created_at: created_at.toISOString(),
-    ...present({
+    ...withoutNulls({
       deletion_requested_at: deletion_requested_at?.toISOString(),
       erasure_requested_at: erasure_requested_at?.toISOString(),
       deleted_at: closed_at?.toISOString(),

@@ -8,7 +8,7 @@ import type { Origin } from '../../domain/change/change.js';
 import type { Timings } from '../../domain/timings.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
-import { collection, type DocumentIn, may, must, present } from '../mongo/collection.js';
+import { collection, type DocumentIn, may, must, withoutNulls } from '../mongo/collection.js';
 import { RevocableRepository } from './revocable.js';
 
 /** An API key as it can be shown after it was made: without the key itself. */
@@ -115,9 +115,9 @@ function toApiKey(document: ApiKeyDocument): ApiKey {
     account_id: document.account_id,
     name: document.name,
     scopes: document.scopes,
-    ...present({ profile_id }),
+    ...withoutNulls({ profile_id }),
     created_at: document.created_at.toISOString(),
-    ...present({
+    ...withoutNulls({
       expires_at: expires_at?.toISOString(),
       last_used_at: last_used_at?.toISOString(),
       revoked_at: revoked_at?.toISOString(),

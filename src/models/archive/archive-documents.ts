@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from '../../domain/archive/archived.js';
 import type { SecondLook } from '../../domain/archive/to-archive.js';
 import { isSubjectMark } from '../../domain/ledger/sealed-event.js';
-import { collection, type DocumentIn, may, must, present } from '../mongo/collection.js';
+import { collection, type DocumentIn, may, must, withoutNulls } from '../mongo/collection.js';
 
 /** In the place of a leaf's number: the record is kept, and not in the log yet. Readers do without it until it is. */
 export const UNLOGGED = -1;
@@ -139,7 +139,7 @@ export function toListed({ _id, keys, marks: _, ...document }: ListedDocument): 
   return {
     id: _id,
     ...delivery,
-    ...present({ results, longest_ms }),
+    ...withoutNulls({ results, longest_ms }),
     keys: keysOf(keys),
     error_code: error_code ?? undefined,
     status_code: status_code ?? undefined,

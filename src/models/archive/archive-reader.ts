@@ -13,7 +13,7 @@ import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/deliver
 import type { EventFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberRange } from '../../domain/sequence/ranges.js';
-import { present } from '../mongo/collection.js';
+import { withoutNulls } from '../mongo/collection.js';
 import { inOrder } from '../mongo/in-order.js';
 import { ArchiveAudit } from './archive-audit.js';
 import {
@@ -280,5 +280,5 @@ function idsIn({ from, to }: Period): { $gte: string; $lt: string } {
 /** Comes last in a query: the embedded server looks at conditions in their order, and this one selects least. */
 function within({ above, below }: Range) {
   if (above === undefined && below === undefined) return {};
-  return { position: present({ $gt: above, $lt: below }) };
+  return { position: withoutNulls({ $gt: above, $lt: below }) };
 }

@@ -15,7 +15,7 @@ import {
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { commitTo, keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
-import { present } from '../mongo/collection.js';
+import { withoutNulls } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import {
   type DeliveryDocument,
@@ -308,7 +308,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
       account_id: accountId,
       event_id: eventId,
       ...storedKeys(keys),
-      ...present({ error_code, status_code, detail: sealedDetail, timeline: sealedTimeline }),
+      ...withoutNulls({ error_code, status_code, detail: sealedDetail, timeline: sealedTimeline }),
       archived_at: new Date(),
       expires_at: this.expiryOf(delivery, closedAt(delivery.position)),
       leaf_index: UNLOGGED,
@@ -375,5 +375,5 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
 
 /** Where an event stands in lists, and how many deliveries it was to have, as far as that is known. */
 function placeOf({ position, fan_out }: EventToArchive): Pick<EventDocument, 'position' | 'fan_out'> {
-  return present({ position, fan_out });
+  return withoutNulls({ position, fan_out });
 }

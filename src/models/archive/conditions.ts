@@ -5,7 +5,7 @@ import {
   type Meanings,
   meaningsOf,
 } from '../../domain/list/delivery-filter.js';
-import { present } from '../mongo/collection.js';
+import { withoutNulls } from '../mongo/collection.js';
 
 /** What fields must be. */
 type Condition = Record<string, unknown>;
@@ -53,5 +53,8 @@ function together(conditions: readonly Condition[]): Condition {
 
 function hasAttempt({ error_code, status_code, longer_than_ms }: AttemptFilter): Condition {
   const results = error_code ?? (status_code === undefined ? undefined : String(status_code));
-  return present({ results, longest_ms: longer_than_ms === undefined ? undefined : { $gt: longer_than_ms } });
+  return withoutNulls({
+    results,
+    longest_ms: longer_than_ms === undefined ? undefined : { $gt: longer_than_ms },
+  });
 }

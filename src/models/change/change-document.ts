@@ -7,7 +7,7 @@ import type {
   ChangeOutcome,
   ShownResource,
 } from '../../domain/change/change.js';
-import { collection, type DocumentOf, may, must, present, schemaOf } from '../mongo/collection.js';
+import { collection, type DocumentOf, may, must, schemaOf, withoutNulls } from '../mongo/collection.js';
 
 /** A change as it is stored. States are JSON texts, because names in them may be any. */
 const fields = {
@@ -92,16 +92,16 @@ export function toChange(document: ChangeDocument): Change {
   return {
     id: document._id,
     resource: document.resource,
-    ...present({ version }),
+    ...withoutNulls({ version }),
     action: document.action,
     outcome: outcome === 'pending' ? 'unknown' : (outcome ?? 'done'),
     at: document.at.toISOString(),
     actor: {
       type: document.actor_type,
       id: document.actor,
-      ...present({ person, account_id: actor_account }),
+      ...withoutNulls({ person, account_id: actor_account }),
     },
-    ...present({ address, request_id, reason, replay, caused_by }),
+    ...withoutNulls({ address, request_id, reason, replay, caused_by }),
     changed: document.changed,
     ...(before && { before: JSON.parse(before) as ShownResource }),
     ...(after && { after: JSON.parse(after) as ShownResource }),

@@ -14,7 +14,7 @@ import {
   type ShownResource,
 } from '../../domain/change/change.js';
 import type { Timings } from '../../domain/timings.js';
-import { present } from '../mongo/collection.js';
+import { withoutNulls } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 import { inOrder } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
@@ -113,12 +113,12 @@ export class ChangeRepository {
   ): Promise<readonly ChangeDocument[]> {
     const { resource, actor, action, outcome, created_after, created_before } = filter;
     await this.collect(accountId, resource);
-    const at = present({ $gt: created_after, $lt: created_before });
+    const at = withoutNulls({ $gt: created_after, $lt: created_before });
     const documents = await this.model
       .find({
-        ...present({ account_id: accountId, resource }),
+        ...withoutNulls({ account_id: accountId, resource }),
         ...(actor !== undefined && { [actor.startsWith('prof_') ? 'person' : 'actor']: actor }),
-        ...present({ action, outcome: outcome && { $in: STORED[outcome] } }),
+        ...withoutNulls({ action, outcome: outcome && { $in: STORED[outcome] } }),
         ...(Object.keys(at).length > 0 && { at }),
         ...(before !== undefined && { _id: { $lt: before } }),
       })
@@ -267,7 +267,7 @@ export class ChangeRepository {
       ...change,
       actor: actor.id,
       actor_type: actor.type,
-      ...present({ person: actor.person, actor_account: actor.account_id }),
+      ...withoutNulls({ person: actor.person, actor_account: actor.account_id }),
       ...from,
       expires_at: new Date(change.at.getTime() + this.keptMs),
       salt: randomBytes(SALT_BYTES).toString('base64'),

@@ -3,7 +3,7 @@ import type { SecretBox } from '../../domain/access/secret-box.js';
 import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
 import { FILTER_BOUNDS } from '../../domain/filter/filter-bounds.js';
 import type { Filter } from '../../domain/filter/match-filter.js';
-import { present } from '../mongo/collection.js';
+import { withoutNulls } from '../mongo/collection.js';
 import { boxOr } from '../mongo/reseal.js';
 import type {
   EndpointDocument,
@@ -137,10 +137,10 @@ export class EndpointCodec {
       status_when_verified: document.status_when_verified,
       verification_method: document.verification_method,
       ...(document.verified_at && { verified_at: document.verified_at.toISOString() }),
-      ...present({ failing, verified_url, allowed_rate, retry_schedule }),
+      ...withoutNulls({ failing, verified_url, allowed_rate, retry_schedule }),
       created_at: document.created_at.toISOString(),
       updated_at: document.updated_at.toISOString(),
-      sealed: { signing_keys, ...present({ headers, verify_token, verification_token }) },
+      sealed: { signing_keys, ...withoutNulls({ headers, verify_token, verification_token }) },
     };
   }
 

@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import { roomFor } from '../../domain/basics/bounded-memory.js';
+import { madeOnce, roomFor } from '../../domain/basics/bounded-memory.js';
 import { type BusinessKey, keyToken } from '../../domain/event/business-keys.js';
 import { subjectToken } from '../../domain/event/subject.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
@@ -63,12 +63,7 @@ export class KeySecretRepository extends repositoryOf(secrets) {
   }
 
   private secretOf(accountId: string): Promise<KeyObject> {
-    const known = this.secrets.get(accountId);
-    if (known) return known;
-    const secret = this.load(accountId);
-    this.secrets.set(accountId, secret);
-    secret.catch(() => this.secrets.delete(accountId));
-    return secret;
+    return madeOnce(this.secrets, accountId, () => this.load(accountId));
   }
 
   private async load(accountId: string): Promise<KeyObject> {

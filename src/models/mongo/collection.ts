@@ -64,8 +64,8 @@ export function may(type: unknown, options?: FieldOptions): May<unknown> {
   return { type, default: undefined, ...options } as May<unknown>;
 }
 
-/** Those of some fields that are there. */
-export function present<T extends object>(fields: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
+/** Those of some fields that are there: MongoDB has `null` for what was taken away. */
+export function withoutNulls<T extends object>(fields: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
   const there = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(there) as { [Name in keyof T]?: NonNullable<T[Name]> };
 }

@@ -10,7 +10,7 @@ import type {
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
-import { collection, type DocumentIn, may, must, present } from '../mongo/collection.js';
+import { collection, type DocumentIn, may, must, withoutNulls } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 import { inOrder } from '../mongo/in-order.js';
 
@@ -105,7 +105,7 @@ export class ErasureRepository {
       open: erasure.open,
       requested_at: new Date(erasure.requested_at),
       requested_by: erasure.requested_by,
-      ...present(times),
+      ...withoutNulls(times),
       key_id: key.id,
       key_created_at: new Date(key.created_at),
       ...covered,

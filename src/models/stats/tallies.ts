@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import { RESOLUTIONS, type Resolution, type TallyRow } from '../../domain/stats/tally.js';
-import { collection, must, present, repositoryOf } from '../mongo/collection.js';
+import { collection, must, repositoryOf, withoutNulls } from '../mongo/collection.js';
 
 const tallies = collection('tallies', {
   /** Of what, and of which span. */
@@ -38,7 +38,7 @@ export class TallyRepository extends repositoryOf(tallies) {
     const found = await this.model
       .find({
         period: { $in: spans.map((span) => periodOf(accountId, resolution, span)) },
-        ...present({ endpoint_id, event_kind }),
+        ...withoutNulls({ endpoint_id, event_kind }),
       })
       .lean();
     return found.map(({ endpoint_id, event_kind, span, slots }) => ({

@@ -14,7 +14,7 @@ import type { DeliverySummary, EarlierRun } from './delivery-view.js';
 import { findRuns, newestRuns, previousRun } from './earlier-runs.js';
 import type { LastAttempts } from './row-extras.js';
 import { type Located, RowReader } from './row-reader.js';
-import { type Whose, where } from './visibility/clauses.js';
+import { SOUGHT_BY, type Whose } from './visibility/clauses.js';
 import { type ExpandedPage, listExpanded } from './visibility/expanded-list.js';
 import { type Execution, everyExecution } from './visibility/visibility.js';
 
@@ -168,12 +168,11 @@ export class DeliveryList {
   }
 
   private async ofEvents(events: ReadonlySet<string>, known: ReadonlySet<string>): Promise<Located[]> {
-    const clauses = clausesOf(this.whose, this.filter) ?? [];
+    const clauses = clausesOf(this.whose, this.filter);
+    if (!clauses) return [];
+    const ofEvents = [...clauses, SOUGHT_BY.event([...events], undefined)];
     const others: Located[] = [];
-    for await (const execution of everyExecution(this.client, [
-      ...clauses,
-      ...where(this.whose, { event: [...events] }),
-    ]))
+    for await (const execution of everyExecution(this.client, ofEvents))
       for (const item of this.itemsOf(execution))
         if (item && events.has(item.row.summary.event_id) && !known.has(item.row.summary.id))
           others.push(item);

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { ArchiveReads, ListedDelivery } from '../../../domain/archive/archived.js';
+import { inParts } from '../../../domain/basics/bounded-memory.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
 import { askedAttempts } from '../attempt-view.js';
@@ -213,9 +214,7 @@ async function* executionsOf(
   sought: Sought,
   since?: Date,
 ) {
-  const ids = [...new Set(eventIds)];
-  for (let first = 0; first < ids.length; first += EVENTS_AT_ONCE) {
-    const event = ids.slice(first, first + EVENTS_AT_ONCE);
+  for (const event of inParts([...new Set(eventIds)], EVENTS_AT_ONCE)) {
     const clauses = where(accountId, { ...sought, since, isCurrent: true, event });
     for await (const execution of everyExecution(client, clauses))
       if (isOpenOrClosedSince(execution, since)) yield execution;

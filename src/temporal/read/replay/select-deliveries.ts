@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { madeOnce } from '../../../domain/basics/bounded-memory.js';
+import { inParts, madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
 import { STATUS_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
@@ -72,8 +72,8 @@ function isOld(execution: Execution, { at }: ReplayPlan): boolean {
 
 async function runsOf(client: Client, plan: ReplayPlan, items: readonly Located[]): Promise<Located[]> {
   const runs: Located[] = [];
-  for (let first = 0; first < items.length; first += IDS_AT_ONCE)
-    runs.push(...(await findRuns(client, items.slice(first, first + IDS_AT_ONCE), plan.account_id)));
+  for (const some of inParts(items, IDS_AT_ONCE))
+    runs.push(...(await findRuns(client, some, plan.account_id)));
   return runs.filter(({ execution }) => isOld(execution, plan));
 }
 

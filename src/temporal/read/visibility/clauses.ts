@@ -64,7 +64,7 @@ export const SOUGHT_BY: Meanings<Sought & { account?: Values | undefined }, Clau
   isCurrent: () => isNot('ExecutionStatus', 'ContinuedAsNew'),
   // SQL stores compare times as texts, which for a time with zeros at its end is not exact.
   since: (time) =>
-    anyOf([named('ExecutionStatus')('Running')], [isAfter('CloseTime', new Date(time.getTime() - 2))]),
+    anyOf([equals('ExecutionStatus', 'Running')], [isAfter('CloseTime', new Date(time.getTime() - 2))]),
 };
 
 /**

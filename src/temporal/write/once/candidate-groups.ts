@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import type { fence } from '../../../../workflows/index.js';
-import { madeOnce, roomFor } from '../../../domain/basics/bounded-memory.js';
+import { inParts, madeOnce, roomFor } from '../../../domain/basics/bounded-memory.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { type GroupRange, groupsOf } from '../../../domain/ledger/group-series.js';
 import { groupWorkflowId } from '../../../domain/ledger/workflow-ids.js';
@@ -36,8 +36,7 @@ export class CandidateGroups {
   async settle(range: GroupRange): Promise<Map<string, string>> {
     const ids = groupsOf(range).map(groupWorkflowId);
     const found = new Map<string, string>();
-    for (let first = 0; first < ids.length; first += ASKED_AT_ONCE) {
-      const some = ids.slice(first, first + ASKED_AT_ONCE);
+    for (const some of inParts(ids, ASKED_AT_ONCE)) {
       const members = await Promise.all(some.map((id) => this.membersIn(id)));
       for (const [index, id] of some.entries())
         for (const delivery of members[index] ?? []) found.set(delivery, id);
