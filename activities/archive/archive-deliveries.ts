@@ -7,6 +7,7 @@ import {
   type ClosedExecutions,
   type DeliveryToArchive,
   type KeptRecord,
+  type KeptRun,
   LOOKED_AT_AGAIN_MS,
   type RunKey,
   type SealableDelivery,
@@ -78,7 +79,6 @@ export function createArchiveClosed({
 
   async function archivePart(request: ArchiveRequest): Promise<ArchivePart> {
     const deadline = Date.now() + PART_TIME_MS;
-    await archive.logLeft();
     const end = new Date(Date.now() - (request.settled_after_ms ?? timings.archive_settles_ms));
     const upTo = await archive.upTo();
     const from = new Date(upTo ? upTo.getTime() - LOOKED_AT_AGAIN_MS : end.getTime() - request.reach_ms);
@@ -186,6 +186,8 @@ function apart(executions: readonly ClosedExecution[]): Record<'first' | 'later'
 async function archiveTogether(writes: Writes, executions: readonly ClosedExecution[]): Promise<number> {
   const { archive } = writes;
   const known = await archive.known(executions.flatMap(({ runs }) => runs.map(({ id }) => id)));
+  // Of a run that was interrupted, or goes on beside this one: both get the same leaves.
+  await archive.logStored([...known.values()].flatMap(({ id, isLogged }) => (isLogged ? [] : [id])));
   const isNew = ({ id, run_order }: RunKey) => run_order > (known.get(id)?.run_order ?? '');
   const wanted = executions.map(({ runs }) => new Set(runs.filter(isNew).map(({ id }) => id)));
   const positions = new Map<string, string>();
@@ -194,7 +196,6 @@ async function archiveTogether(writes: Writes, executions: readonly ClosedExecut
     if (before?.run_id === run.run_id && before.position !== run.position)
       positions.set(run.id, run.position);
   }
-  await archive.beginKeeping(wanted.flatMap((ids) => [...ids]));
   const limit = pLimit(READS_AT_ONCE);
   const kept = await Promise.all(
     executions.map((execution, at) =>
@@ -216,7 +217,7 @@ async function archiveOne(
   { archive, teller }: Writes,
   execution: ClosedExecution,
   ids: ReadonlySet<string>,
-  known: ReadonlyMap<string, RunKey & { revision: number }>,
+  known: ReadonlyMap<string, KeptRun>,
 ): Promise<KeptRecord[]> {
   const { deliveries, events } = await execution.read(ids);
   await teller.note(deliveries);

@@ -8,7 +8,6 @@ import type {
   EventToArchive,
   RunKey,
 } from '../../domain/archive/to-archive.js';
-import { UNLOGGED } from '../../models/archive/archive-documents.js';
 import type { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import type { Servers } from '../service/servers.js';
 import type { Difference } from './difference.js';
@@ -123,7 +122,7 @@ async function compareOne(
     const { id, run_id, run_order } = run;
     const found = known.get(id);
     // What the log does not have yet, nobody reads: it is told with the log.
-    if (found?.leaf_index === UNLOGGED) {
+    if (found?.isLogged === false) {
       later += 1;
       continue;
     }

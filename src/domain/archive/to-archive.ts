@@ -55,6 +55,13 @@ export interface SecondLook {
 /** What is known of a run of a delivery before it is read. */
 export type RunKey = Pick<ArchivedDelivery, 'id' | 'run_id' | 'run_order' | 'position'>;
 
+/** What the archive has of a delivery. */
+export interface KeptRun extends RunKey {
+  revision: number;
+  /** The log has its record. If not, a run has kept it and was interrupted, or is about to give it to the log. */
+  isLogged: boolean;
+}
+
 /** An execution in the ledger with closed deliveries, or that has started those of an event. */
 export interface ClosedExecution {
   /** Its closed deliveries; none if it only started some. */
@@ -94,30 +101,24 @@ export interface ArchiveWrites {
   secondLook(): Promise<SecondLook | undefined>;
   setSecondLook(look: SecondLook): Promise<void>;
   /** What is archived of some deliveries, by id. */
-  known(ids: readonly string[]): Promise<Map<string, RunKey & { revision: number }>>;
+  known(ids: readonly string[]): Promise<Map<string, KeptRun>>;
   /** Keeps events. @returns what their deliveries need of them, by id */
   saveEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>>;
   /** The salts of a record; `undefined` if the key of its event was erased. @param key of a {@link SealedEvent} */
   saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined>;
-  /**
-   * Notes that deliveries are about to be kept: what the log does not have of them if the run is interrupted,
-   * {@link logLeft} gives to it.
-   */
-  beginKeeping(ids: readonly string[]): Promise<void>;
   /** Keeps deliveries that are not kept yet. Readers have them once the log has: {@link logKept}. */
   addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void>;
   /** Puts a later run in the place of an earlier one. Readers have it at once. */
-  replaceDelivery(delivery: SealableDelivery, before: RunKey & { revision: number }): Promise<void>;
+  replaceDelivery(delivery: SealableDelivery, before: KeptRun): Promise<void>;
   /**
-   * Appends the records of deliveries that were kept, as they are stored, to the log, and notes their numbers. That
-   * ends what {@link beginKeeping} has begun.
+   * Appends the records of deliveries that this run has kept, as they are stored, to the log, and notes their numbers.
    */
   logKept(kept: readonly KeptRecord[]): Promise<void>;
   /**
-   * Appends records that interrupted runs have kept, as they are stored: whatever this run reads of the same
-   * deliveries, no leaf is without its record. What somebody has altered meanwhile is left out.
+   * Does the same for deliveries that another run has kept, as they are stored: whatever is read of the same deliveries
+   * now, no leaf is without its record. What somebody has altered meanwhile is left out.
    */
-  logLeft(): Promise<void>;
+  logStored(ids: readonly string[]): Promise<void>;
   /** Moves deliveries in lists. @param positions by id */
   move(positions: ReadonlyMap<string, string>): Promise<void>;
   /** Puts events into lists, those that are kept: what stands for them has closed. @param positions by id */

@@ -100,8 +100,6 @@ export const states = collection('archive_state', {
   /** Executions that closed before this have been archived. */
   up_to: may(Date),
   second_look: may<SecondLook>({ from: Date, to: Date, at: Date, _id: false }),
-  /** Deliveries that were to be kept by runs that are under way, or were interrupted. */
-  keeping: may<string[]>([String]),
   /** Since when everything that is archived is kept for as long as Temporal keeps it; absent while it is not. */
   outlasts_since: may(Date),
 });

@@ -6,8 +6,8 @@ import {
   type ArchiveWrites,
   type EventToArchive,
   type KeptRecord,
+  type KeptRun,
   LOOKED_AT_AGAIN_MS,
-  type RunKey,
   type SealableDelivery,
   type SealedEvent,
   type SecondLook,
@@ -32,9 +32,8 @@ import type { RecordLog } from './unaltered.js';
 const DAY_MS = 24 * 3_600_000;
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
-/** The documents of the state: how far the archive is, which lists read too, and what runs are about. */
+/** The document of the state. */
 const STATE = 'archive';
-const KEEPING = 'keeping';
 /** Whole deliveries that are read at once: each may have megabytes. */
 const WHOLE_AT_ONCE = 20;
 
@@ -45,9 +44,6 @@ export interface ArchiveRetention {
   /** How long Temporal keeps what is closed, days; absent: it is not known. */
   ledgerDays?: number;
 }
-
-/** What the archive has of a delivery. */
-type KnownDelivery = RunKey & Pick<DeliveryDocument, 'revision' | 'leaf_index'>;
 
 /** Closed deliveries and their events, for as long as the operator keeps them. */
 export class ArchiveRepository extends ArchiveReader implements ArchiveReads, ArchiveWrites {
@@ -117,13 +113,14 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   }
 
   /** What is known of some deliveries, by id. */
-  async known(ids: readonly string[]): Promise<Map<string, KnownDelivery>> {
-    const known = new Map<string, KnownDelivery>();
+  async known(ids: readonly string[]): Promise<Map<string, KeptRun>> {
+    const known = new Map<string, KeptRun>();
     for (const $in of inParts(ids, IDS_AT_ONCE)) {
       const found = await this.deliveryModel
         .find({ _id: { $in } }, { run_id: 1, run_order: 1, revision: 1, position: 1, leaf_index: 1 })
         .lean();
-      for (const { _id: id, ...run } of found) known.set(id, { id, ...run });
+      for (const { _id: id, leaf_index, ...run } of found)
+        known.set(id, { id, ...run, isLogged: leaf_index !== UNLOGGED });
     }
     return known;
   }
@@ -201,16 +198,6 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     return details && view && { details, view };
   }
 
-  async beginKeeping(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    const update = { $addToSet: { keeping: { $each: [...ids] } } };
-    await this.state.updateOne({ _id: KEEPING }, update, { upsert: true });
-  }
-
-  private async endKeeping(ids: string[]): Promise<void> {
-    await this.state.updateOne({ _id: KEEPING }, { $pullAll: { keeping: ids } });
-  }
-
   /** Keeps deliveries that are not kept yet. One that somebody else has kept meanwhile stays as it is. */
   async addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
@@ -221,10 +208,10 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   }
 
   /** Puts a later run of a delivery in the place of an earlier one, unless somebody else has done that meanwhile. */
-  async replaceDelivery(delivery: SealableDelivery, before: RunKey & { revision: number }): Promise<void> {
+  async replaceDelivery(delivery: SealableDelivery, before: KeptRun): Promise<void> {
     const { id: _id, error_code, status_code } = delivery;
     // Another run may have kept the earlier one a moment ago.
-    await this.appendLeft([_id]);
+    await this.logStored([_id]);
     const place = await this.deliveryModel
       .findOne({ _id, revision: before.revision }, { leaf_index: 1 })
       .lean();
@@ -253,27 +240,18 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
         .lean();
       // What another run has kept, that one gives to the log; and nobody else's is signed.
       await this.append(unlogged.filter((one) => one.record === records.get(one._id)));
-      await this.endKeeping($in);
     }
   }
 
-  async logLeft(): Promise<void> {
-    const { keeping } = (await this.state.findOne({ _id: KEEPING }).lean()) ?? {};
-    for (const ids of inParts(keeping ?? [], WHOLE_AT_ONCE)) {
-      await this.appendLeft(ids);
-      await this.endKeeping(ids);
+  async logStored(ids: readonly string[]): Promise<void> {
+    for (const $in of inParts(ids, WHOLE_AT_ONCE)) {
+      const unlogged = await this.deliveryModel.find({ _id: { $in }, leaf_index: UNLOGGED }).lean();
+      const opened = await this.unaltered.opened(
+        unlogged,
+        unlogged.map(() => undefined),
+      );
+      await this.append(unlogged.filter((_, at) => !opened[at]?.altered));
     }
-  }
-
-  /** Appends those of some records that are kept and not in the log, if they are what was archived. */
-  private async appendLeft(ids: string[]): Promise<void> {
-    const unlogged = await this.deliveryModel.find({ _id: { $in: ids }, leaf_index: UNLOGGED }).lean();
-    if (unlogged.length === 0) return;
-    const opened = await this.unaltered.opened(
-      unlogged,
-      unlogged.map(() => undefined),
-    );
-    await this.append(unlogged.filter((_, at) => !opened[at]?.altered));
   }
 
   /** Appends records to the log, and notes their numbers. */

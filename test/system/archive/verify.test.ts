@@ -159,6 +159,7 @@ describe('hookline archive verify', () => {
     assert.deepEqual((await verify()).found, {});
   });
 
+  // Nothing but the record tells of the run: one that has failed can go on for a moment beside the next, and keep it then.
   describe('after a run that was interrupted between keeping a record and giving it to the log', () => {
     let id = '';
     beforeEach(async () => {
@@ -200,6 +201,15 @@ describe('hookline archive verify', () => {
       const [first] = second['replaced_leaves'] as number[];
       assert.ok(Number(first) >= 0 && Number(first) < Number(second['leaf_index']));
       assert.deepEqual(await wrong(), []);
+    });
+
+    it('gives the record to the log with the next run that finds the execution, as it is stored', async () => {
+      const { record } = await copyOf(id);
+      await runArchive(system);
+      const logged = await copyOf(id);
+      assert.equal(logged['record'], record);
+      assert.equal(await system.database.log.isLeaf(String(record), Number(logged['leaf_index'])), true);
+      assert.equal((await system.database.archive.delivery(client.accountId, id))?.id, id);
     });
 
     it('accuses nobody if the log has taken the record, and its number was not noted', async () => {

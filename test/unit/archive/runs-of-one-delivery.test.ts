@@ -14,7 +14,7 @@ describe('runs of one delivery that closed in one window', () => {
   /** Writes as the archive does: what is there stays, unless it is replaced in the revision that was read. */
   const kept = new Map<string, SealableDelivery>();
   const archive = {
-    beginKeeping: async () => {},
+    logStored: async () => {},
     logKept: async () => {},
     known: async (ids: readonly string[]) =>
       new Map(ids.flatMap((id) => (kept.has(id) ? [[id, { ...kept.get(id) }]] : []))),

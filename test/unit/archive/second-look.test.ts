@@ -30,7 +30,7 @@ describe('the second look of the archive', () => {
     },
     known: async () => new Map(),
     ...Object.fromEntries(
-      ['logLeft', 'beginKeeping', 'logKept', 'move', 'place', 'addDeliveries'].map((name) => [
+      ['logKept', 'logStored', 'move', 'place', 'addDeliveries'].map((name) => [
         name,
         async () => {},
       ]),
