@@ -159,7 +159,7 @@ describe('hookline archive verify', () => {
     assert.deepEqual((await verify()).found, {});
   });
 
-  // Nothing but the record tells of the run: one that has failed can go on for a moment beside the next, and keep it then.
+  // Nothing but the record tells of the run: one that has failed can go on beside the next, and keep it then.
   describe('after a run that was interrupted between keeping a record and giving it to the log', () => {
     let id = '';
     beforeEach(async () => {

@@ -30,10 +30,7 @@ describe('the second look of the archive', () => {
     },
     known: async () => new Map(),
     ...Object.fromEntries(
-      ['logKept', 'logStored', 'move', 'place', 'addDeliveries'].map((name) => [
-        name,
-        async () => {},
-      ]),
+      ['logKept', 'logStored', 'move', 'place', 'addDeliveries'].map((name) => [name, async () => {}]),
     ),
     saveEvents: async () => new Map(),
   };
