@@ -1,5 +1,6 @@
 import { LEASE_MS } from '../../domain/listener/listener.js';
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
+import { inOrder } from '../mongo/in-order.js';
 
 const listeners = collection('listeners', {
   /** The endpoint. */
@@ -53,9 +54,9 @@ export class ListenerRepository extends repositoryOf(listeners) {
   }
 
   /** Those that have not been connected since a time. */
-  async unseenSince(time: Date): Promise<{ account_id: string; endpoint_id: string }[]> {
-    const found = await this.model.find({ seen_at: { $lt: time } }).lean();
-    return found.map(({ _id, account_id }) => ({ account_id, endpoint_id: _id }));
+  async *unseenSince(time: Date): AsyncIterable<{ account_id: string; endpoint_id: string }> {
+    for await (const some of inOrder((_id) => this.model.find({ _id, seen_at: { $lt: time } })))
+      yield* some.map(({ _id, account_id }) => ({ account_id, endpoint_id: _id }));
   }
 
   /** Forgets a listener that was deleted. */

@@ -20,7 +20,7 @@ export async function deleteExpiredListeners(
   now: number,
   stopping?: AbortSignal,
 ): Promise<void> {
-  for (const endpoint of await listeners.unseenSince(new Date(now - LISTENER_LIMIT_MS))) {
+  for await (const endpoint of listeners.unseenSince(new Date(now - LISTENER_LIMIT_MS))) {
     if (stopping?.aborted) return;
     const { account_id, endpoint_id } = endpoint;
     // As if its owner had deleted it. The record goes last, so that what a crash leaves is done by the next sweep.
