@@ -169,7 +169,7 @@ export interface HttpRequest {
   timeoutMs: number;
 }
 
-/** An answer, with as much of its body as was read: 16 KiB at most. */
+/** A response, with as much of its body as was read: 16 KiB at most. */
 export interface HttpAnswer {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
@@ -190,7 +190,7 @@ export interface HttpTrace {
   timings: AttemptTimings;
 }
 
-/** An answer, or why there is none. */
+/** A response, or why there is none. */
 export type HttpExchange = (HttpAnswer | Required<Pick<Attempt, 'error_code' | 'error'>>) & {
   trace: HttpTrace;
 };

@@ -8,8 +8,8 @@ import { createGate } from './gate-attempt.js';
 import { createSend } from './send-attempt.js';
 
 /**
- * Makes one attempt in three steps: the gate says whether it may be made now, the request is sent, and what the answer
- * means is recorded with the endpoint.
+ * Makes one attempt in three steps: the gate says whether it may be made now, the request is sent, and what the
+ * response means is recorded with the endpoint.
  *
  * It throws only if no attempt was made: if the endpoint cannot be read, or if an unhealthy endpoint was to be
  * attempted in the direct lane. Once the request has been sent it returns a report, because Temporal would repeat an

@@ -43,7 +43,7 @@ export function createConclude({
   /**
    * Whichever of the two comes first disables the endpoint; as both name the attempt, the account is notified once.
    *
-   * @returns whether the endpoint takes no deliveries. It does if it has another URL by now, of which the answer says
+   * @returns whether the endpoint takes no deliveries. It does if it has another URL by now, of which the response says
    * nothing
    */
   async function disable(

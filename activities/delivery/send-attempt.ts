@@ -7,13 +7,13 @@ import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } from '../ports.js';
 
-/** The most characters of an answer's body that are kept in the delivery's record. */
+/** The most characters of a response's body that are kept in the delivery's record. */
 const SNIPPET_LENGTH = 1_024;
 const KEPT_HEADERS = ['content-type', 'date', 'retry-after', 'server', 'x-request-id'] as const;
 const KEPT_HEADER_LENGTH = 256;
 /**
- * The answer header with which a subscriber may sign what it received. It is kept with the attempt, and so in what its
- * record commits to.
+ * The response header with which a subscriber may sign what it received. It is kept with the attempt, and so in what
+ * its record commits to.
  */
 const RECEIPT_HEADER = 'webhook-receipt';
 /** A subscriber's receipt: visible ASCII characters, so that it stays what it was. */
@@ -95,7 +95,7 @@ export function createSend({
   };
 
   /**
-   * An endpoint may answer with what it was sent: what is kept of its answer, and a digest of it, can be read as long
+   * An endpoint may answer with what it was sent: what is kept of its response, and a digest of it, can be read as long
    * as the payload.
    */
   async function seal(request: AttemptRequest, kept: Partial<Attempt>): Promise<Partial<Attempt>> {
@@ -117,7 +117,7 @@ function sentTo(targetUrl: string, secrets: readonly string[]): string {
 }
 
 /**
- * What is kept of an answer. An endpoint may answer with what it was sent, so secrets are removed. That is done before
+ * What is kept of a response. An endpoint may answer with what it was sent, so secrets are removed. That is done before
  * anything is cut, because the first half of a secret would stay.
  */
 function keptOf(

@@ -66,7 +66,7 @@ const WORDS_OF_DNS: Record<UnresolvedReason, string> = {
 };
 
 /**
- * Says why a request got no answer: a stable code and words for the endpoint's owner. The words never come from the
+ * Says why a request got no response: a stable code and words for the endpoint's owner. The words never come from the
  * error itself, which may name inner addresses.
  *
  * @param timedOut whether the attempt's own limit ended it
@@ -85,7 +85,7 @@ export function describeFailure(
 
 function classify(cause: unknown): AttemptErrorCode {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  // What undici says of bytes that are no answer: "bad response", which nobody asked for, and "bad upgrade".
+  // What undici says of bytes that are no response: "bad response", which nobody asked for, and "bad upgrade".
   if (code === 'UND_ERR_SOCKET' && (cause as Error).message.startsWith('bad ')) return 'malformed_response';
   if (CODES[code]) return CODES[code];
   // undici's parser gives a code only if it has one of its own.

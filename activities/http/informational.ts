@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
-/** Of undici's parser of answers. It returns what its parser in WebAssembly is to do next. */
+/** Of undici's parser of responses. It returns what its parser in WebAssembly is to do next. */
 interface AnswerParser {
   onHeadersComplete(status: number, ...more: unknown[]): number;
 }
@@ -11,7 +11,7 @@ const CONTINUE = 100;
 const PROCESSING = 102;
 
 // Has undici take a `100 Continue` that nobody asked for, as a client must (RFC 9110, section 15.2). undici takes it
-// for an error, and has no option, but passes other informational answers on, so its parser is told of one of these.
+// for an error, and has no option, but passes other informational responses on, so its parser is told of one of these.
 // The parser is reached through the connection.
 subscribe('undici:client:connected', (message) => {
   const { socket } = message as { socket: Socket };

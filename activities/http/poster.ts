@@ -8,9 +8,9 @@ import { describeFailure } from './failure.js';
 import './informational.js';
 import { UnresolvedNameError } from './names/name-answer.js';
 
-/** The most that is kept of an answer's body, bytes; with one more read, it is known to be longer. */
+/** The most that is kept of a response's body, bytes; with one more read, it is known to be longer. */
 const MAX_BODY_BYTES = 16 * 1024;
-/** The most informational answers before an answer. */
+/** The most informational responses before a response. */
 const MAX_INFORMATIONAL = 50;
 
 /**
@@ -72,7 +72,7 @@ function factsOf({ address, timings }: ExchangeTrace): HttpTrace {
   return { ...(address !== undefined && { address }), timings: { ...timings } };
 }
 
-/** Reads an answer and the beginning of its body, until there is enough of it or no more time. */
+/** Reads a response and the beginning of its body, until there is enough of it or no more time. */
 class AnswerReader implements Dispatcher.DispatchHandler {
   /** Rejects if none came. If its body is too slow, or cut off, what has arrived is kept. */
   readonly answer: Promise<HttpAnswer>;
@@ -96,7 +96,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** There is no more time, whether the request waits for a connection or its answer. */
+  /** There is no more time, whether the request waits for a connection or its response. */
   giveUp(): void {
     this.gaveUp = true;
     this.stop();
@@ -109,7 +109,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, statusCode: number, headers: HttpAnswer['headers']): void {
-    // An informational answer comes before the answer (RFC 9110, section 15.2).
+    // An informational response comes before the response (RFC 9110, section 15.2).
     if (statusCode < 200) {
       this.informational += 1;
       if (this.informational > MAX_INFORMATIONAL) this.stop(new EndlessInformationError());
@@ -156,7 +156,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 }
 
-/** An endpoint goes on answering that there will be an answer. */
+/** An endpoint goes on answering that there will be a response. */
 class EndlessInformationError extends Error {
   readonly code = 'ERR_HOOKLINE_ENDLESS';
 }

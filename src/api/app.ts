@@ -53,7 +53,7 @@ import { subjectOperations } from './routes/subjects/subjects.js';
 import { webRoutes } from './web/web-routes.js';
 
 /**
- * Every answer comes within ten seconds, whatever a server behind does; two seconds are for a busy process.
+ * Every response comes within ten seconds, whatever a server behind does; two seconds are for a busy process.
  * Milliseconds.
  */
 const ANSWER_WITHIN_MS = 8_000;

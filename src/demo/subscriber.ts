@@ -12,7 +12,7 @@ export interface Behaviour {
   failFirst?: number;
   /** A failing attempt is not answered at all, its connection is closed. */
   refuse?: boolean;
-  /** Milliseconds to wait before every answer, good or bad. */
+  /** Milliseconds to wait before every response, good or bad. */
   slowMs?: number;
 }
 

@@ -33,7 +33,7 @@ export class DeliveryStateConflictError extends Error {
 /** No worker answered in time. What was asked for may still happen. */
 export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
-  /** How long the answer was waited for, milliseconds. */
+  /** How long the response was waited for, milliseconds. */
   readonly waitedMs: number;
 
   constructor(waitedMs: number) {

@@ -17,7 +17,7 @@ export interface VerifyEndpointInput extends EndpointKey {
   schedule: readonly number[];
   /** How long the subscriber has to answer or to confirm, milliseconds. */
   limit_ms: number;
-  /** Time for one answer, milliseconds. */
+  /** Time for one response, milliseconds. */
   timeout_ms: number;
 }
 

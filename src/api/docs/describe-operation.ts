@@ -14,7 +14,7 @@ const header = (description: string, isRequired: boolean, schema: JsonObject = {
   schema,
 });
 
-/** Headers of answers, as components. */
+/** Headers of responses, as components. */
 export const HEADERS: JsonObject = {
   'x-request-id': header('Identifies the request in the log', true),
   RateLimit: header('What remains of each rate limit, and the seconds until its window ends', false),
@@ -126,7 +126,7 @@ function failures(codes: readonly ProblemCode[]): JsonObject {
   );
 }
 
-/** The answers of failure that operations refer to. */
+/** The responses of failure that operations refer to. */
 export function failureComponents(operations: readonly Operation[]): JsonObject {
   const groups = operations.flatMap((operation) => [...groupByStatus(problemsOf(operation))]);
   return Object.fromEntries(

@@ -57,7 +57,7 @@ const DRAINED = { bytes: 8 * 1024 * 1024, ms: 3_000 };
 
 /**
  * Reads on without keeping anything. Most clients write their whole body before they read: one whose connection is
- * closed meanwhile sees a broken pipe instead of the answer.
+ * closed meanwhile sees a broken pipe instead of the response.
  *
  * @returns whether the body has ended, so that the connection can be used again
  */

@@ -9,7 +9,7 @@ import { refusePortal, requireScope } from './caller/refusals.js';
 import type { Context, Middleware, State } from './context.js';
 import { checkBody } from './validation.js';
 
-/** What one answer of an operation looks like. */
+/** What one response of an operation looks like. */
 export interface ResponseDocument {
   description: string;
   /** Shape of the JSON body; absent if there is none. */
@@ -66,9 +66,9 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Path exten
   headers?: Record<string, string>;
   /** Answers of success, by status. If there is one alone, it has its status. */
   responses: Record<number, ResponseDocument>;
-  /** Route of the resource that `Location` names; its parameter is a field of the answer. */
+  /** Route of the resource that `Location` names; its parameter is a field of the response. */
   location?: string;
-  /** Whether the answer has a secret, so that no cache may keep it. */
+  /** Whether the response has a secret, so that no cache may keep it. */
   isSecret?: true;
   /** Errors that it answers with, besides those that {@link problemsOf} derives from the rest of the declaration. */
   problems?: readonly ProblemCode[];

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Shapes that answers of several resources have. They document; answers are not filtered through them. */
+/** Shapes that responses of several resources have. They document; responses are not filtered through them. */
 
 export const timeSchema = z.iso.datetime().describe('ISO 8601, UTC');
 
 const pages = new Map<z.ZodType, z.ZodType>();
 
-/** A list's answer. @param row a schema with an id */
+/** A list's response. @param row a schema with an id */
 export function pageOf(row: z.ZodType): z.ZodType {
   const known = pages.get(row);
   if (known) return known;

@@ -8,7 +8,7 @@ import type { ListenerStreams } from './streams.js';
 /**
  * Takes requests to listeners from other processes of this installation, and gives them to the streams that this
  * process holds. Everything else goes to the API. Only who has the installation's secret key can make such a request,
- * read it, or read the answer.
+ * read it, or read the response.
  */
 export function withRelay(streams: ListenerStreams, box: SecretBox, api: RequestListener): RequestListener {
   return (request, response) => {

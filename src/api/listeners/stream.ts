@@ -16,8 +16,8 @@ import {
 import { MESSAGE_COST, type StreamBudget } from '../../domain/listener/stream-budget.js';
 
 /**
- * On one stream: deliveries that may wait for an answer, bytes that may wait to be sent, and deliveries whose time is
- * up and whose answers may still come.
+ * On one stream: deliveries that may wait for a response, bytes that may wait to be sent, and deliveries whose time is
+ * up and whose responses may still come.
  */
 const MOST = { pending: 1_000, bufferedBytes: 16 * 1024 * 1024, late: 10_000 };
 
@@ -50,7 +50,7 @@ export class ListenerStream {
   /** Those that were not answered in time, and so may be once. */
   private readonly late = new Set<number>();
   private readonly pings: NodeJS.Timeout;
-  /** Called when nothing waits for an answer any more. */
+  /** Called when nothing waits for a response any more. */
   private onIdle: (() => void) | undefined;
   private next = 0;
   private isAlive = true;
@@ -90,7 +90,7 @@ export class ListenerStream {
     });
   }
 
-  /** Sends a request and waits for its answer. It reports failures; it does not throw them. */
+  /** Sends a request and waits for its response. It reports failures; it does not throw them. */
   exchange(request: ListenerRequest): Promise<ListenerResult> {
     if (this.socket.readyState !== this.socket.OPEN) return Promise.resolve(LOST);
     if (this.pending.size >= MOST.pending || this.socket.bufferedAmount > MOST.bufferedBytes)
@@ -113,7 +113,7 @@ export class ListenerStream {
     });
   }
 
-  /** Waits for the answers that are due, then closes. No further request may be given to it. */
+  /** Waits for the responses that are due, then closes. No further request may be given to it. */
   async finish(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.onIdle = resolve;

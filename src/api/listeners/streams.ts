@@ -98,7 +98,7 @@ export class ListenerStreams {
     return isAllowed;
   }
 
-  /** Waits for the answers that are due, then ends every stream. */
+  /** Waits for the responses that are due, then ends every stream. */
   async stop(): Promise<void> {
     this.isStopping = true;
     clearInterval(this.renewals);

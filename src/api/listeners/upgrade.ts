@@ -32,7 +32,7 @@ export function createUpgrade(options: UpgradeOptions) {
   const { streams, database, limiters, addressOf, box, logger } = options;
   const sockets = new WebSocketServer({
     noServer: true,
-    // The most bytes of one message: an answer of 16 KiB, its headers, and what JSON adds.
+    // The most bytes of one message: a response of 16 KiB, its headers, and what JSON adds.
     maxPayload: 512 * 1024,
     // Into how many frames a program may cut it.
     maxFragments: 256,
@@ -77,7 +77,7 @@ export function createUpgrade(options: UpgradeOptions) {
   };
 }
 
-/** The connection ends with the answer, also if the other side keeps its half open: nobody else would end it. */
+/** The connection ends with the response, also if the other side keeps its half open: nobody else would end it. */
 function refuse(socket: Duplex, status: 401 | 404 | 429 | 503, headers: Record<string, string> = {}): void {
   socket.once('finish', () => socket.destroy());
   const lines = Object.entries({

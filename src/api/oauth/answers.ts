@@ -10,7 +10,7 @@ import { INTERACTION_PATH, type Pages } from './pages.js';
 export const RETRY_AFTER_S = 2;
 
 /**
- * Adds to the library's answers what it leaves out: headers that protect pages, and metadata that speaks of OAuth
+ * Adds to the library's responses what it leaves out: headers that protect pages, and metadata that speaks of OAuth
  * alone.
  */
 export function completeAnswers(provider: Provider, pages: Pages): void {
@@ -73,7 +73,7 @@ export function renderErrorPage(pages: Pages, error: { error: string; error_desc
   );
 }
 
-/** Lets the page that posts the answer to the client (`response_mode=form_post`) do so. */
+/** Lets the page that posts the response to the client (`response_mode=form_post`) do so. */
 function allowFormPost(ctx: KoaContextWithOIDC): void {
   const { client, params } = ctx.oidc;
   const redirectUri = params?.['redirect_uri'];

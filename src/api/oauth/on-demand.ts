@@ -17,7 +17,7 @@ export const OAUTH_PATH = /^\/(oauth|\.well-known)\/.+/;
  */
 export function oauthOnDemand(dependencies: ApiDependencies & { limiters: Limiters }): Middleware {
   const pages = new Pages(portalLook(dependencies.settings));
-  // A little sooner than any other answer, so that an outage is told as OAuth and its pages tell it.
+  // A little sooner than any other response, so that an outage is told as OAuth and its pages tell it.
   const limited = limitTime(7_000, dependencies.isUnavailable);
   // Tried again for example after MongoDB was out of reach.
   const routes = once(() => loadRoutes(dependencies, pages));

@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import { atMostEvery } from '../../domain/basics/at-most-every.js';
 import type { ApiDependencies, State } from '../http/context.js';
 
-/** An answer about a process's health. */
+/** A response about a process's health. */
 export interface HealthAnswer {
   status: number;
   body: object;
@@ -29,7 +29,7 @@ export function healthRoutes(router: Router<State>, { readiness, metricsPage }: 
 }
 
 /**
- * Answers questions about a process's health; `undefined` if the path is not one. The answer for `/readyz` is up to a
+ * Answers questions about a process's health; `undefined` if the path is not one. The response for `/readyz` is up to a
  * second old.
  */
 export function healthReports(

@@ -34,7 +34,7 @@ export type AttemptReport =
       reason?: string;
       /** Failing: since when. ISO 8601, UTC. */
       since?: string;
-      /** Busy: attempts that wait for its answer. */
+      /** Busy: attempts that wait for its response. */
       in_flight?: number;
       /** When to look at the endpoint again, unless it changes before. ISO 8601, UTC. */
       look_again_at?: string;

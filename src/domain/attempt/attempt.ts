@@ -6,7 +6,7 @@ export type Trigger = (typeof TRIGGERS)[number];
 /**
  * Where the time of an attempt went, milliseconds. A step that did not take place, or did not end, is absent: a
  * connection that was kept from an earlier attempt takes none of the first three. What is left of the attempt's
- * duration was spent on the answer's body.
+ * duration was spent on the response's body.
  */
 export interface AttemptTimings {
   /** Resolving the host name. */
@@ -15,7 +15,7 @@ export interface AttemptTimings {
   connect?: number;
   /** The TLS handshake. */
   tls?: number;
-  /** From the request until the answer's headers. */
+  /** From the request until the response's headers. */
   first_byte?: number;
 }
 
@@ -42,7 +42,7 @@ export interface Attempt {
   address?: string;
   /** Size of the body that was sent. */
   request_bytes?: number;
-  /** How many bytes of the answer's body were read: all of it, or as many as are read at most. */
+  /** How many bytes of the response's body were read: all of it, or as many as are read at most. */
   response_bytes?: number;
   /** SHA-256 of these bytes as they came, hexadecimal; absent if there are none. */
   response_sha256?: string;
@@ -58,9 +58,9 @@ export interface Attempt {
   error_code?: AttemptErrorCode;
   /** What went wrong, human-readable. */
   error?: string;
-  /** A few headers of the answer that help to find it again in the subscriber's logs. */
+  /** A few headers of the response that help to find it again in the subscriber's logs. */
   response_headers?: Record<string, string>;
-  /** The beginning of the answer's body. */
+  /** The beginning of the response's body. */
   response_snippet?: string;
   /**
    * The digest, the headers and the beginning, as JSON that is sealed with the payload's key: an endpoint may answer
@@ -77,7 +77,7 @@ export interface Attempt {
   shortened?: true;
 }
 
-/** Why an attempt got no answer that counts. Stable: part of the HTTP interface. */
+/** Why an attempt got no response that counts. Stable: part of the HTTP interface. */
 export const ATTEMPT_ERROR_CODES = [
   'timeout',
   'connection_refused',

@@ -25,7 +25,7 @@ export type Cause =
       said?: string;
       /** Failing: since when. ISO 8601, UTC. */
       since?: string;
-      /** Busy: attempts that wait for its answer. */
+      /** Busy: attempts that wait for its response. */
       in_flight?: number;
     }
   /** It waits for its turn under the endpoint's rate limit. */

@@ -10,7 +10,7 @@ import type { Attempt } from './attempt.js';
  */
 export type Outcome = 'delivered' | 'failed' | 'gone' | 'blocked';
 
-/** What of an answer, or of its absence, decides the outcome. */
+/** What of a response, or of its absence, decides the outcome. */
 export type Answer = Pick<Attempt, 'status_code' | 'error_code'> & {
   /** The `Retry-After` header as it came. */
   retry_after?: string | undefined;
@@ -35,12 +35,12 @@ export function isSuccess(status: number): boolean {
 }
 
 /**
- * Decides an attempt; every answer there can be, and every way to get none, is decided here and nowhere else. Any 2xx
- * is success. A redirect is not followed and so is a failure. `410` ends the endpoint. Every other answer or error is
+ * Decides an attempt; every response there can be, and every way to get none, is decided here and nowhere else. Any 2xx
+ * is success. A redirect is not followed and so is a failure. `410` ends the endpoint. Every other response or error is
  * worth another try: an endpoint's owner can mend a 404, a certificate or a body limit within the days that the
  * schedule lasts.
  *
- * @param now milliseconds since the epoch when the answer arrived
+ * @param now milliseconds since the epoch when the response arrived
  */
 export function decide({ status_code: status, error_code, retry_after }: Answer, now: number): Decision {
   if (status === undefined) return { outcome: error_code === 'blocked_address' ? 'blocked' : 'failed' };

@@ -97,8 +97,8 @@ export interface Cause {
 export interface Origin {
   actor: Actor;
   /**
-   * The caller's address, as the API sees it past the proxies that it trusts; of an endpoint's answer, the address that
-   * answered.
+   * The caller's address, as the API sees it past the proxies that it trusts; of an endpoint's response, the address
+   * that answered.
    */
   address?: string;
   /** The request that asked for it. */
@@ -107,7 +107,7 @@ export interface Origin {
   reason?: string;
   /** The replay that did it for the actor. */
   replay?: string;
-  /** The attempt that it was done because of: its answer, or the last failure of many. */
+  /** The attempt that it was done because of: its response, or the last failure of many. */
   caused_by?: Cause;
 }
 

@@ -9,8 +9,8 @@ export const SLOTS = {
   most: 64,
   /**
    * The first ones at an endpoint that was not attempted lately; each success allows one more, so they double with each
-   * round of answers (a slow start, as TCP has one: RFC 5681, section 3.1). Each attempt of a burst needs a connection
-   * of its own, which is much work on both sides.
+   * round of responses (a slow start, as TCP has one: RFC 5681, section 3.1). Each attempt of a burst needs a
+   * connection of its own, which is much work on both sides.
    */
   first: 16,
   /** While it takes attempts, but slowly. */
@@ -21,7 +21,7 @@ export const SLOTS = {
   waitMs: 1_000,
 } as const;
 
-/** How long a failure or a slow answer is remembered, unless a quick success comes before, milliseconds. */
+/** How long a failure or a slow response is remembered, unless a quick success comes before, milliseconds. */
 const REMEMBERED_MS = 60_000;
 /**
  * When a probe is due, the mark is renewed and the probe is made. Within this time, milliseconds, or deliveries go on:
@@ -34,12 +34,12 @@ const FIRST_GUESS_MS = 250;
 const SILENT_AFTER_MEANS = 2;
 /** The weight of the latest attempt in the mean duration. */
 const LATEST_WEIGHT = 0.2;
-/** A quick answer takes at most this part of the time that makes a slow one. */
+/** A quick response takes at most this part of the time that makes a slow one. */
 const QUICK = 4;
 
 export interface ConditionSettings {
   /**
-   * An answer that takes so long is slow, milliseconds. One that takes a quarter of it is quick: it shows that this
+   * A response that takes so long is slow, milliseconds. One that takes a quarter of it is quick: it shows that this
    * process is not what is slow. From what lies between the two nothing is concluded; if they were one, a busy process
    * would blame half of the endpoints.
    */
@@ -55,7 +55,7 @@ export interface HeldBack {
   endpoint: 'failing' | 'busy';
   /** Failing: since when. ISO 8601, UTC. */
   since?: string;
-  /** Busy: attempts that wait for its answer. */
+  /** Busy: attempts that wait for its response. */
   in_flight?: number;
   /** ISO 8601, UTC. */
   look_again_at: string;
@@ -265,7 +265,7 @@ export class EndpointCondition {
     return this.silentMs(now) >= this.settings.slowMs / QUICK || this.expectedMs(now) > SLOTS.waitMs;
   }
 
-  /** How long the oldest attempt in flight has been waiting for its answer. */
+  /** How long the oldest attempt in flight has been waiting for its response. */
   private silentMs(now: number): number {
     const [oldest] = this.inFlight;
     return oldest ? now - oldest.began : 0;
@@ -283,7 +283,7 @@ export class EndpointCondition {
 }
 
 /**
- * How many rounds of answers it takes until so many have had a slot, if each round has twice as many slots as the one
+ * How many rounds of responses it takes until so many have had a slot, if each round has twice as many slots as the one
  * before, up to the most.
  */
 function roundsUntil(waiting: number, slots: number, most: number): number {

@@ -39,7 +39,7 @@ export interface ReleaseResult {
 export interface ReleaseSample {
   delivered: number;
   failed: number;
-  /** No answer yet: the endpoint is slow, or its attempts wait for a slot. */
+  /** No response yet: the endpoint is slow, or its attempts wait for a slot. */
   undecided: number;
 }
 
@@ -66,7 +66,7 @@ export function answersWell({ delivered, failed, undecided }: ReleaseSample): bo
 }
 
 /**
- * Whether the endpoint is failing again, so that the release rests: half of the answers are failures. One bad payload
+ * Whether the endpoint is failing again, so that the release rests: half of the responses are failures. One bad payload
  * is not enough.
  */
 export function failsAgain({ delivered, failed }: ReleaseSample): boolean {

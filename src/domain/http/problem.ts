@@ -12,7 +12,7 @@ export interface InputError {
   detail: string;
 }
 
-/** The most wrong places that an answer tells of. */
+/** The most wrong places that a response tells of. */
 export const MAX_ERRORS = 20;
 /** Characters of a name or a pointer that is told; more is cut. */
 export const MAX_SHOWN = 200;
@@ -29,7 +29,7 @@ export class Problem extends Error {
 
   /**
    * @param detail a sentence for the person who reads it: what happened, and what to change
-   * @param options `errors`: each wrong place, of which the first {@link MAX_ERRORS} are told, so that an answer does
+   * @param options `errors`: each wrong place, of which the first {@link MAX_ERRORS} are told, so that a response does
    * not grow with what was sent; `headers`: sent along, such as `Retry-After`
    */
   constructor(

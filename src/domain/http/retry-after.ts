@@ -8,7 +8,7 @@ export const MAX_RETRY_AFTER_MS = 72 * 3_600_000;
  * 10.2.3).
  *
  * @param value the header's value
- * @param now milliseconds since the epoch when the answer arrived
+ * @param now milliseconds since the epoch when the response arrived
  * @returns the time before which not to call again, in milliseconds since the epoch and at most 72 hours ahead;
  *   `undefined` if the value is absent, unreadable or past
  */

@@ -42,7 +42,7 @@ export function resolveVersion(segment: string): ApiVersion {
   );
 }
 
-/** Headers of every answer of a version that will be withdrawn: RFC 9745 and RFC 8594. */
+/** Headers of every response of a version that will be withdrawn: RFC 9745 and RFC 8594. */
 export function announcements({ deprecatedAt, sunsetAt }: ApiVersion): Record<string, string> {
   return {
     ...(deprecatedAt && { deprecation: `@${Math.floor(deprecatedAt.getTime() / 1_000)}` }),

@@ -34,7 +34,7 @@ export const CLOSE_CODES = {
 /** Waits between the attempts of a delivery to a listener: a developer is there, and wants to see the next one soon. */
 export const LISTENER_SCHEDULE = ['1s', '2s', '5s', '10s', '30s', '1m', '5m'] as const;
 
-/** The most of an answer that is passed on, characters. */
+/** The most of a response that is passed on, characters. */
 export const MAX_ANSWER_BODY = 16 * 1024;
 export const MAX_ANSWER_HEADERS = 50;
 
@@ -49,11 +49,11 @@ export function listenerUrl(endpointId: string): string {
 export interface ListenerRequest {
   headers: Record<string, string>;
   body: string;
-  /** Time for the answer, milliseconds. */
+  /** Time for the response, milliseconds. */
   timeout_ms: number;
 }
 
-/** What the receiver behind the listener answered, or why there is no answer. */
+/** What the receiver behind the listener answered, or why there is no response. */
 export type ListenerResult =
   | { status_code: number; headers: Record<string, string>; body: string }
   | { error_code: AttemptErrorCode; error: string };

@@ -28,7 +28,7 @@ const HASHES: Record<string, string> = {
 };
 
 const NONCE_BYTES = 8;
-/** The most that an answer of a service may have, bytes: it holds a few certificates. */
+/** The most that a response of a service may have, bytes: it holds a few certificates. */
 export const MAX_TIMESTAMP_BYTES = 32 * 1024;
 
 /** What a time-stamping service answered is no time stamp of a checkpoint. */
@@ -46,7 +46,7 @@ export interface VerifiedTimestamp {
 /**
  * Asks for a time stamp of a checkpoint as the log signed it (RFC 3161, section 2.4.1).
  *
- * @returns the body of the request, and what the answer must repeat
+ * @returns the body of the request, and what the response must repeat
  */
 export function timestampQuery(note: string): { body: Buffer; nonce: Buffer } {
   const nonce = randomBytes(NONCE_BYTES);
@@ -108,7 +108,7 @@ function digestOf(note: string): Buffer {
   return createHash('sha256').update(asSigned(note)).digest();
 }
 
-/** The token in an answer, which is of the checkpoint; nothing is verified yet. */
+/** The token in a response, which is of the checkpoint; nothing is verified yet. */
 function readAnswer(answer: Buffer, note: string): { signed: SignedData; info: TSTInfo } {
   if (answer.length > MAX_TIMESTAMP_BYTES) throw new TimestampError('the time stamp is too long');
   const { response, signed, info } = parse(answer);

@@ -4,7 +4,9 @@ import { cutText } from './unicode.js';
 const SHORTEST = 6;
 const MASK = '[redacted]';
 
-/** Takes secrets out of a text that somebody else has written, such as an answer that repeats the request's headers. */
+/**
+ * Takes secrets out of a text that somebody else has written, such as a response that repeats the request's headers.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= SHORTEST)

@@ -38,7 +38,7 @@ const records = (name: string, keptFor: number) =>
     expires_at: must(Date, { expires: keptFor }),
   });
 type RecordModel = ReturnType<ReturnType<typeof records>>;
-/** Expired tokens are kept for a day, so that the answer can be `expired_token` rather than `invalid_token`. */
+/** Expired tokens are kept for a day, so that the response can be `expired_token` rather than `invalid_token`. */
 const tokens = records('oauth_tokens', 24 * 3_600);
 const state = records('oauth_state', 0);
 /** Marks that something ended before it expired. */

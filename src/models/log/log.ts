@@ -56,7 +56,7 @@ export type Cosign = (asked: {
 /**
  * Asks a time-stamping service about a checkpoint.
  *
- * @returns its answer, base64; `undefined` if there is none now: it does not fail because the service does
+ * @returns its response, base64; `undefined` if there is none now: it does not fail because the service does
  */
 export type Stamp = (note: string) => Promise<string | undefined>;
 

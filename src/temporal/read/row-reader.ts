@@ -24,7 +24,7 @@ export interface Located {
 
 /**
  * Reads what rows of a list do not say by themselves, so that every view of a delivery says the same. What several rows
- * have in common, such as the history of their group, is read once: a reader is for one answer.
+ * have in common, such as the history of their group, is read once: a reader is for one response.
  */
 export class RowReader {
   /** How many groups have been read. */

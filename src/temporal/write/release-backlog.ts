@@ -19,7 +19,7 @@ const TICK_MS = 50;
 const SAMPLE_SIZE = 10;
 
 /**
- * Releases what waits for an endpoint, oldest first. It begins slowly, and the endpoint's answers say how it goes on
+ * Releases what waits for an endpoint, oldest first. It begins slowly, and the endpoint's responses say how it goes on
  * ({@link nextReleaseRate}). If the endpoint fails again, it rests. After enough failures the endpoint's incident
  * closes the endpoint, and what is left waits for its probes; after fewer nobody else would attempt it, so that the
  * release goes on, slowly.

@@ -7,7 +7,7 @@ interface Document {
   components: { schemas: Record<string, JsonObject>; responses: Record<string, JsonObject> };
 }
 
-/** Gives every body, every answer and every id in a path of the document an example. */
+/** Gives every body, every response and every id in a path of the document an example. */
 export function addExamples(whole: JsonObject): void {
   const document = whole as unknown as Document;
   const maker = new ExampleMaker(document.components.schemas);

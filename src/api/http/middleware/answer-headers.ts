@@ -1,15 +1,16 @@
 import { announcements, resolveVersion } from '../../../domain/http/versions.js';
 import type { Middleware } from '../context.js';
 
-/** Headers of an answer that a script of another origin may read, besides those that CORS always allows. */
+/** Headers of a response that a script of another origin may read, besides those that CORS always allows. */
 const EXPOSED = [
   ...['ETag', 'Location', 'Retry-After', 'x-request-id', 'RateLimit', 'RateLimit-Policy'],
   ...['Deprecation', 'Sunset', 'WWW-Authenticate'],
 ].join(', ');
 
 /**
- * Sets the headers that every answer has, and answers preflights. Resources are open to scripts of every origin (CORS,
- * the Fetch standard): callers are known by their tokens alone, never by a cookie that a browser would add by itself.
+ * Sets the headers that every response has, and answers preflights. Resources are open to scripts of every origin
+ * (CORS, the Fetch standard): callers are known by their tokens alone, never by a cookie that a browser would add by
+ * itself.
  */
 export const setAnswerHeaders: Middleware = async (ctx, next) => {
   ctx.set('x-content-type-options', 'nosniff');

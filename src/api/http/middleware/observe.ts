@@ -31,9 +31,9 @@ export function unlessProbe(middleware: Middleware): Middleware {
 const SUBJECT = /^(\/[^/]+\/subjects\/)(?!erase$).+/;
 
 /**
- * Gives every request an id, which is in the answer and in the log, and writes one log line when the request has ended.
- * The line contains the path without its query, which may contain a token, without the value of a subject, and with
- * nothing of any body.
+ * Gives every request an id, which is in the response and in the log, and writes one log line when the request has
+ * ended. The line contains the path without its query, which may contain a token, without the value of a subject, and
+ * with nothing of any body.
  */
 export function identifyRequest(logger: Logger): Middleware {
   return async (ctx, next) => {

@@ -68,8 +68,8 @@ export function answerProblems({
 const EVENTS_PATH = /^\/[^/]+\/events\//;
 
 /**
- * The answer when a server behind Hookline cannot be reached or stays silent. What was asked of it may have been done
- * all the same, so the answer claims nothing.
+ * The response when a server behind Hookline cannot be reached or stays silent. What was asked of it may have been done
+ * all the same, so the response claims nothing.
  */
 export function outOfReach(ctx: Context): Problem {
   return unavailable(ctx, 'A server that Hookline needs does not answer.');

@@ -3,11 +3,11 @@ import { outOfReach } from './problems.js';
 
 /**
  * Answers within a time limit, whatever hangs behind: `503` if the work has not ended by then. It is the last guard,
- * for servers that accept calls and stay silent. The work is not stopped, so the answer says only what is known. A
+ * for servers that accept calls and stay silent. The work is not stopped, so the response says only what is known. A
  * request that is still being sent may take longer: then its sender is what takes long.
  *
  * @param limitMs from the request's arrival, or from its last byte
- * @param isUnavailable receives errors that come after the answer
+ * @param isUnavailable receives errors that come after the response
  */
 export function limitTime(limitMs: number, isUnavailable: (error: unknown) => boolean): Middleware {
   return async (ctx, next) => {
@@ -18,7 +18,7 @@ export function limitTime(limitMs: number, isUnavailable: (error: unknown) => bo
     } finally {
       limit.stop();
       if (limit.hasExpired()) {
-        // The OAuth library may have taken the answer over; it has not given it.
+        // The OAuth library may have taken the response over; it has not given it.
         if (!ctx.headerSent) ctx.respond = true;
         work.catch(isUnavailable);
       }

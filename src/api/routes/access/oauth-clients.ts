@@ -178,7 +178,7 @@ function distinct(client: z.output<typeof clientBody>): z.output<typeof clientBo
   };
 }
 
-/** A client keeps its secret, or stays without one: this answer shows no secret. @throws Problem 400 */
+/** A client keeps its secret, or stays without one: this response shows no secret. @throws Problem 400 */
 function checkAuthMethod(before: OAuthClient, after: z.output<typeof clientBody>): void {
   const isPublic = before.token_endpoint_auth_method === 'none';
   if (isPublic === (after.token_endpoint_auth_method === 'none')) return;

@@ -51,7 +51,7 @@ export async function createEndpoint(
     await endpointWorkflows.verify(namedEndpoint(endpoint));
     return endpoint;
   } catch (error) {
-    // It would never be verified, and the answer says that nothing was accepted.
+    // It would never be verified, and the response says that nothing was accepted.
     await endpoints.delete(accountId, endpoint.id, origin);
     throw error;
   }

@@ -5,7 +5,7 @@ import { timeSchema as time } from '../../http/schemas.js';
 import { deliverySummarySchema } from '../deliveries/delivery-view.js';
 import type { Acceptance } from './accept-event.js';
 
-/** Of an event with more deliveries, the answer to its producer only has the number. */
+/** Of an event with more deliveries, the response to its producer only has the number. */
 const MAX_LISTED = 10;
 
 export const eventSummarySchema = z

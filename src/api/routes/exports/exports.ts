@@ -101,7 +101,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
           changes: include ? changes.read(account_id, period, place && `chg_${place}`) : nothing(),
         };
         const lines = Readable.from(exportLines(account_id, exported, after));
-        // What cannot be read can still be answered: an answer of success has not begun.
+        // What cannot be read can still be answered: a response of success has not begun.
         await once(lines, 'readable');
         ctx.type = 'application/x-ndjson';
         ctx.vary('Accept-Encoding');

@@ -42,9 +42,9 @@ interface Found {
 }
 
 const MOST = {
-  /** Rows of each sort in one answer, about. */
+  /** Rows of each sort in one response, about. */
   found: 25,
-  /** Queries to Temporal for one answer: the next one goes on. */
+  /** Queries to Temporal for one response: the next one goes on. */
   calls: 10,
   /** Event kinds whose keys a value alone is looked for under, and names of keys. */
   kinds: 1_000,

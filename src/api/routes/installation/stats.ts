@@ -16,7 +16,7 @@ import {
 } from './of-accounts.js';
 
 const MINUTE_MS = 60_000;
-/** Accounts, and endpoints, in one answer: those with the largest backlogs. */
+/** Accounts, and endpoints, in one response: those with the largest backlogs. */
 const MOST = 10;
 
 const count = z.int().min(0);

@@ -7,7 +7,7 @@ import { timeSchema } from '../../http/schemas.js';
 import { invalidRequest } from '../../http/validation.js';
 import { timeParameter } from '../deliveries/filters.js';
 
-/** Numbers that one answer tells of, and ranges of one kind in it; more are counted. */
+/** Numbers that one response tells of, and ranges of one kind in it; more are counted. */
 const MOST = { numbers: 100_000, ranges: 100 };
 
 const range = z.object({ first: z.int(), last: z.int() });

@@ -7,7 +7,7 @@ const count = z.int().min(0);
 const counts = <Status extends string>(statuses: readonly Status[]) =>
   z.object(Object.fromEntries(statuses.map((status) => [status, count])) as Record<Status, typeof count>);
 
-/** A backlog, as each answer shows one. */
+/** A backlog, as each response shows one. */
 export const backlogShape = {
   deliveries: count,
   by_status: counts(OPEN_STATUSES),

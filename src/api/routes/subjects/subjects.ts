@@ -119,7 +119,7 @@ export function subjectOperations(dependencies: ApiDependencies): Operation[] {
 
 /**
  * Starts an erasure, and answers with its certificate; with that of the erasure that deletes the key already, if there
- * is one. No answer, log or record repeats the subject.
+ * is one. No response, log or record repeats the subject.
  */
 async function erase(
   { database, sealer, startErasure }: ApiDependencies,

@@ -13,7 +13,7 @@ export interface Tool<Input = never> {
   run(hookline: Hookline, input: Input): Promise<unknown>;
 }
 
-/** Rows of one answer: a model reads all of them. */
+/** Rows of one response: a model reads all of them. */
 const MAX_ROWS = 50;
 
 const limit = z.int().min(1).max(MAX_ROWS).default(10).describe('How many at most, newest first');

@@ -12,8 +12,8 @@ const SHOWN_MS = 10_000;
 const PART = 20;
 
 /**
- * How long an answer waits for a reading, milliseconds; Prometheus waits for ten seconds. One that comes later is shown
- * next time.
+ * How long a response waits for a reading, milliseconds; Prometheus waits for ten seconds. One that comes later is
+ * shown next time.
  */
 const WAIT_MS = 3_000;
 

@@ -20,7 +20,7 @@ import type { ListenerRepository } from '../../../models/endpoint/listeners.js';
 import { requireSecretBox } from '../../process/secrets.js';
 import type { Servers } from '../servers.js';
 
-/** Beyond the time for the receiver's answer, for the way there and back, milliseconds. */
+/** Beyond the time for the receiver's response, for the way there and back, milliseconds. */
 const WAY_MS = 1_000;
 
 /**

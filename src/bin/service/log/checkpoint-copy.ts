@@ -3,7 +3,7 @@ import { type CheckpointCopy, LogCopyError } from '../../../domain/log/checkpoin
 import { replaceFile } from '../../process/replace-file.js';
 import { basicCredentials } from './basic-credentials.js';
 
-/** Beyond this an answer of a URL is waited for no longer, milliseconds. */
+/** Beyond this a response of a URL is waited for no longer, milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 /**

@@ -24,7 +24,7 @@ export interface ReplayPreview {
   skipped: number;
   /** The ids of the first others. */
   sample: string[];
-  /** Whether everything has been counted: the time for an answer is limited. */
+  /** Whether everything has been counted: the time for a response is limited. */
   complete: boolean;
   /** Up to when events have been looked through. ISO 8601, UTC. */
   up_to: string;

@@ -51,7 +51,7 @@ export interface Completeness {
   contradicted: NumberRange[];
 }
 
-/** Too many events for one answer. */
+/** Too many events for one response. */
 export class TooManyNumbersError extends Error {}
 
 /**
