@@ -56,6 +56,15 @@ export class ReplayStateConflictError extends Error {
   override readonly name = 'ReplayStateConflictError';
 }
 
+/** What an act on a delivery or a replay returns; `undefined` if its state does not allow it. */
+export function unlessStateConflicts<R>(act: Promise<R>): Promise<R | undefined> {
+  return act.catch((error: unknown) => {
+    if (error instanceof DeliveryStateConflictError || error instanceof ReplayStateConflictError)
+      return undefined;
+    throw error;
+  });
+}
+
 /** The account has as many replays that are not over as it may have. */
 export class TooManyReplaysError extends Error {
   override readonly name = 'TooManyReplaysError';

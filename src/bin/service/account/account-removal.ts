@@ -3,7 +3,7 @@ import type { AccountRemoval, DeletionRequest } from '../../../domain/access/acc
 import type { Origin } from '../../../domain/change/change.js';
 import { MAX_REPLAY_RATE, type ReplayItem, type ReplayPlan } from '../../../domain/replay/replay.js';
 import type { Database } from '../../../models/database.js';
-import { DeliveryStateConflictError, ReplayStateConflictError } from '../../../temporal/errors.js';
+import { unlessStateConflicts } from '../../../temporal/errors.js';
 import { findForReplay } from '../../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../../temporal/read/replay/replay-page.js';
 import type { Ledger } from '../ledger.js';
@@ -22,13 +22,9 @@ export function createAccountRemoval(
   { control, replays, replayReader, replaySources, accountDeletions }: Ledger,
 ): AccountRemoval {
   const cancel = async ({ account_id, origin }: DeletionRequest, item: ReplayItem): Promise<boolean> => {
-    try {
-      return (await control.act('cancel', account_id, item, { by: origin.actor.id })) !== undefined;
-    } catch (error) {
-      // It has an attempt under way, or has just closed: the next search tells.
-      if (error instanceof DeliveryStateConflictError) return false;
-      throw error;
-    }
+    // If not, it has an attempt under way, or has just closed: the next search tells.
+    const act = control.act('cancel', account_id, item, { by: origin.actor.id });
+    return (await unlessStateConflicts(act)) !== undefined;
   };
 
   return {
@@ -36,9 +32,7 @@ export function createAccountRemoval(
       const because: Origin = { ...origin, reason: 'The account is deleted.' };
       await database.accounts.beginDeletion(account_id, origin, payloads);
       for (const id of await replayReader.openIds(account_id, MAX_REPLAYS))
-        await replays.act('cancel', account_id, id, origin.actor.id).catch((error: unknown) => {
-          if (!(error instanceof ReplayStateConflictError)) throw error;
-        });
+        await unlessStateConflicts(replays.act('cancel', account_id, id, origin.actor.id));
       return endCredentials(database, account_id, because);
     },
 

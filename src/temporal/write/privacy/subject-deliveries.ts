@@ -3,7 +3,7 @@ import { isClosed } from '../../../domain/delivery/delivery.js';
 import { subjectMark } from '../../../domain/ledger/sealed-event.js';
 import { keyIdOf } from '../../../domain/privacy/data-key.js';
 import type { ErasurePlan, ErasureScope } from '../../../domain/privacy/erasure.js';
-import { DeliveryStateConflictError } from '../../errors.js';
+import { unlessStateConflicts } from '../../errors.js';
 import { clausesOf, matchingRows } from '../../read/delivery-filter.js';
 import { newestRuns } from '../../read/earlier-runs.js';
 import { readStartedEvent } from '../../read/history.js';
@@ -62,13 +62,8 @@ export class SubjectDeliveries {
     { account_id, erasure_id }: ErasurePlan,
     { row: { summary } }: Located,
   ): Promise<keyof OpenOfSubject> {
-    try {
-      const record = await this.control.act('cancel', account_id, summary, { by: erasure_id });
-      return record ? 'cancelled' : 'open';
-    } catch (error) {
-      if (error instanceof DeliveryStateConflictError) return 'open';
-      throw error;
-    }
+    const cancel = this.control.act('cancel', account_id, summary, { by: erasure_id });
+    return (await unlessStateConflicts(cancel)) ? 'cancelled' : 'open';
   }
 
   private async find({ account_id, key_id }: ErasurePlan): Promise<Located[]> {

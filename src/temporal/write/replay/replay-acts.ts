@@ -4,12 +4,7 @@ import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import type { NamedTarget } from '../../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../../domain/replay/replay.js';
-import {
-  DeliveryStateConflictError,
-  isTemporalUnavailable,
-  NoWorkerError,
-  startedNow,
-} from '../../errors.js';
+import { isTemporalUnavailable, NoWorkerError, startedNow, unlessStateConflicts } from '../../errors.js';
 import { REPLAY_MEMO } from '../../read/earlier-runs.js';
 import { readStartedEvent } from '../../read/history.js';
 import { describeExecution, type Execution } from '../../read/visibility/visibility.js';
@@ -93,12 +88,9 @@ export class ReplayActs {
   ): Promise<Outcome> {
     if (action === 'resend') throw new TypeError('not an act on an open delivery');
     if (own && item.workflow_id === undefined && own.runId !== item.run_id) return 'skipped';
-    try {
-      const operator = { by: origin.actor.id, replay: replay_id };
-      if (await this.control.act(action, account_id, item, operator, replay_id)) return 'done';
-    } catch (error) {
-      if (!(error instanceof DeliveryStateConflictError)) throw error;
-    }
+    const operator = { by: origin.actor.id, replay: replay_id };
+    const act = this.control.act(action, account_id, item, operator, replay_id);
+    if (await unlessStateConflicts(act)) return 'done';
     // It may have closed since this was done to it.
     return (await this.control.hasActed(account_id, item, replay_id)) ? 'done' : 'skipped';
   }
