@@ -53,8 +53,9 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
       .limit(MAX_ENDS_TOLD)
       .lean();
     const notice = randomBytes(12).toString('hex');
+    // Of two runs at once, one tells of it.
     await this.model.updateMany(
-      { _id: { $in: together.map(({ _id }) => _id) } },
+      { _id: { $in: together.map(({ _id }) => _id) }, notice: null },
       { $set: { notice, notice_at: new Date() } },
     );
     return this.noticeOf(notice);
