@@ -41,6 +41,24 @@ describe('the rules of the chaos checker about views', () => {
       );
   });
 
+  it('views: an event that was never answered 202 may be in no list', () => {
+    const broken = brokenBy((run) => {
+      const { exported, single, ...event } = only(run.events);
+      const orderId = 'another order';
+      const posted = { ...only(run.posted), orderId, answers: [503], eventIds: [] };
+      delete (posted as Partial<typeof posted>).key;
+      run.posted.push(posted);
+      run.events.push({
+        ...event,
+        id: 'evt_unknown',
+        isListed: false,
+        exported: { ...exported, orderId },
+        single: { ...single, orderId, deliveries: [] },
+      });
+    });
+    assert.deepEqual(broken, []);
+  });
+
   it('altered and unsigned: what arrived is not what was posted, or not signed', () => {
     assert.deepEqual(
       brokenBy((run) => void Object.assign(only(run.received), { sha256: 'other' })),
