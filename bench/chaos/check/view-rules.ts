@@ -90,8 +90,8 @@ function describe(runs: AttemptFacts[][]): string {
 }
 
 /**
- * All views of an event say the same, and have all of its deliveries. Of one that was never answered 202, lists can lack
- * what stands for it in them: `docs/events.md`.
+ * All views of an event say the same, and have all of its deliveries. One that was never answered 202 can be without
+ * what stands for it in lists: `docs/events.md`.
  */
 export const eventViews: Check = (collected) => {
   const accepted = new Set(collected.posted.flatMap(({ eventIds }) => eventIds));
