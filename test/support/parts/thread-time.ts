@@ -6,12 +6,17 @@ import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
  * machine is. Where the system does not count by thread, it is the time of the whole process.
  */
 export function mainThreadTime(): number {
+  const { user, system } = process.cpuUsage();
+  return mainThreadTimeOf(process.pid) ?? (user + system) / 1e3;
+}
+
+/** The same of any process; `undefined` where the system does not count by thread. */
+export function mainThreadTimeOf(pid: number): number | undefined {
   try {
-    const [nanoseconds = ''] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
+    const [nanoseconds = ''] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
     return Number(nanoseconds) / 1e6;
   } catch {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e3;
+    return undefined;
   }
 }
 

@@ -8,6 +8,7 @@ import { HOOKLINE } from './build.js';
 /** A `hookline serve` in a process of its own. */
 export interface ServiceProcess {
   readonly url: string;
+  readonly pid: number;
   /** Every line that it has written, to standard output and standard error. */
   readonly lines: readonly string[];
   /** Ends it at once, as a crash would. */
@@ -95,6 +96,7 @@ export async function startServiceProcess(environment: Record<string, string>): 
   });
   return {
     url,
+    pid: child.pid ?? 0,
     lines,
     exited,
     async kill() {
