@@ -39,6 +39,8 @@ export interface GuardedOptions {
   env?: NodeJS.ProcessEnv;
   /** Time from SIGTERM to SIGKILL, in milliseconds. */
   graceMs?: number;
+  /** Longer than that for a guard that is itself stuck, or gone, in milliseconds. */
+  marginMs?: number;
   /** Stops the command when it is aborted. */
   signal?: AbortSignal | undefined;
 }
@@ -67,7 +69,7 @@ export function startGuarded(
   args: readonly string[],
   options: GuardedOptions,
 ): GuardedProcess {
-  const { output, cwd, env, graceMs = DEFAULT_GRACE_MS, signal } = options;
+  const { output, cwd, env, graceMs = DEFAULT_GRACE_MS, marginMs = 5_000, signal } = options;
   const tenths = String(Math.ceil(graceMs / 100));
   const child = spawn('/bin/sh', ['-c', GUARD, 'hookline-guard', tenths, command, ...args], {
     detached: true,
@@ -75,14 +77,19 @@ export function startGuarded(
     cwd,
     env,
   });
-  // Longer than a guard, or what watches for its end, needs: only for one that is itself stuck.
-  const lastResortMs = graceMs + 5_000;
+  const lastResortMs = graceMs + marginMs;
   let stopping = false;
   const guardKilledBy = () => (stopping ? undefined : (child.signalCode ?? undefined));
   const exited = new Promise<number | null>((resolve) => {
+    // Its streams close when what it has left has ended. If it was killed in its first moment, before anything watched
+    // for that, nobody else ends it.
+    let left: Promise<void> | undefined;
     child
+      .once('exit', () => {
+        if (guardKilledBy()) left = untilGroupEnded(child, lastResortMs);
+      })
       .once('close', async (code) => {
-        if (guardKilledBy()) await untilGroupEnded(child, lastResortMs);
+        await left;
         resolve(code);
       })
       .once('error', () => resolve(null));

@@ -56,6 +56,21 @@ describe('a guarded process', () => {
     assert.equal(job.guardKilledBy(), 'SIGKILL');
   });
 
+  it('is killed when its guard is killed before anything watches for that', async () => {
+    const options = { output: 'pipe', graceMs: 0, marginMs: 100 } as const;
+    const job = startGuarded('/bin/sh', ['-c', 'echo $$; exec sleep 1000'], options);
+    const pid = Number(await nextLine(job.child.stdout));
+    const childrenOf = () => spawnSync('pgrep', ['-P', String(job.child.pid)], { encoding: 'utf8' }).stdout;
+    const children = await until(
+      () => childrenOf().trim().split(/\s+/).map(Number),
+      ({ length }) => length === 2,
+    );
+    for (const watcher of children.filter((child) => child !== pid)) process.kill(watcher, 'SIGKILL');
+    job.child.kill('SIGKILL');
+    assert.equal(await job.exited, null);
+    await gone(pid);
+  });
+
   it('is stopped by a signal of its owner, which is not told as the end of its guard', async () => {
     const stopping = new AbortController();
     const job = startGuarded('/bin/sh', ['-c', 'echo $$; exec sleep 1000'], {
