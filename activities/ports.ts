@@ -256,8 +256,8 @@ export interface LedgerWriter {
    * @param since when the endpoint began to fail
    */
   probe(endpoint: EndpointKey, since: Date): Promise<void>;
-  /** Accepts an event: starts its deliveries, once each. */
-  accept(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
+  /** Accepts an event, which may have been accepted before: starts its deliveries, once each. */
+  acceptAgain(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
   /**
    * Starts the release of what waits for an endpoint.
    *

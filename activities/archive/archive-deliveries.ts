@@ -81,6 +81,8 @@ export function createArchiveClosed({
     const deadline = Date.now() + PART_TIME_MS;
     const end = new Date(Date.now() - (request.settled_after_ms ?? timings.archive_settles_ms));
     const upTo = await archive.upTo();
+    // What an interrupted run has kept, Temporal may not have any more, so that no window will show it.
+    if (upTo && upTo.getTime() < Date.now() - request.reach_ms) await archive.logAllStored();
     const from = new Date(upTo ? upTo.getTime() - LOOKED_AT_AGAIN_MS : end.getTime() - request.reach_ms);
     const width = upTo ? end.getTime() - from.getTime() : FIRST_WIDTH_MS;
     const first = await archiveWindows({ from, end, width, deadline }, (to) => archive.advance(to));
@@ -190,12 +192,12 @@ async function archiveTogether(writes: Writes, executions: readonly ClosedExecut
   await archive.logStored([...known.values()].flatMap(({ id, isLogged }) => (isLogged ? [] : [id])));
   const isNew = ({ id, run_order }: RunKey) => run_order > (known.get(id)?.run_order ?? '');
   const wanted = executions.map(({ runs }) => new Set(runs.filter(isNew).map(({ id }) => id)));
-  const positions = new Map<string, string>();
-  for (const run of executions.flatMap(({ runs }) => runs)) {
-    const before = known.get(run.id);
-    if (before?.run_id === run.run_id && before.position !== run.position)
-      positions.set(run.id, run.position);
-  }
+  const moved = executions
+    .flatMap(({ runs }) => runs)
+    .filter(({ id, run_id, position }) => {
+      const before = known.get(id);
+      return before?.run_id === run_id && before.position !== position;
+    });
   const limit = pLimit(READS_AT_ONCE);
   const kept = await Promise.all(
     executions.map((execution, at) =>
@@ -207,7 +209,7 @@ async function archiveTogether(writes: Writes, executions: readonly ClosedExecut
     ),
   );
   await archive.logKept(kept.flat());
-  await archive.move(positions);
+  await archive.move(moved);
   // An event can have been kept while what stands for it was open, and nothing else be wanted of that.
   await archive.place(new Map(executions.flatMap(({ heads }) => heads)));
   return kept.flat().length;

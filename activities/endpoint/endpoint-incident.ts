@@ -135,5 +135,5 @@ export async function emitTo(
     event_kind: kind,
     accepted_at: at,
   };
-  await ledger.accept({ ...event, payload: JSON.stringify(payload) }, targets);
+  await ledger.acceptAgain({ ...event, payload: JSON.stringify(payload) }, targets);
 }

@@ -119,8 +119,10 @@ export interface ArchiveWrites {
    * now, no leaf is without its record. What somebody has altered meanwhile is left out.
    */
   logStored(ids: readonly string[]): Promise<void>;
-  /** Moves deliveries in lists. @param positions by id */
-  move(positions: ReadonlyMap<string, string>): Promise<void>;
+  /** Does it for everything that some run has kept: it reads the whole archive. */
+  logAllStored(): Promise<void>;
+  /** Moves runs of deliveries in lists, to the positions that they have now. */
+  move(runs: readonly RunKey[]): Promise<void>;
   /** Puts events into lists, those that are kept: what stands for them has closed. @param positions by id */
   place(positions: ReadonlyMap<string, string>): Promise<void>;
   /** Removes the payloads that are past their time. @returns how many */

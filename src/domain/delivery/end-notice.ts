@@ -63,7 +63,7 @@ export function noticePayload({
 
 /** Deliveries that have ended without success, until their accounts are told. */
 export interface UnannouncedEnds {
-  /** An end that is noted twice is told once, unless it was told in between. */
+  /** An end that is noted twice is told once, also if it was told in between, not long ago. */
   note(ends: readonly End[]): Promise<void>;
   /** The same again until it was {@link told}; `undefined` if nothing is left. */
   next(): Promise<EndNotice | undefined>;

@@ -8,6 +8,7 @@ import {
   type KeptRecord,
   type KeptRun,
   LOOKED_AT_AGAIN_MS,
+  type RunKey,
   type SealableDelivery,
   type SealedEvent,
   type SecondLook,
@@ -16,6 +17,7 @@ import { inParts } from '../../domain/basics/bounded-memory.js';
 import { commitTo, keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { withoutNulls } from '../mongo/collection.js';
+import { inOnePass } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import {
   type DeliveryDocument,
@@ -254,6 +256,11 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     }
   }
 
+  async logAllStored(): Promise<void> {
+    const unlogged = this.deliveryModel.find({ leaf_index: UNLOGGED }, { _id: 1 });
+    for await (const some of inOnePass(unlogged)) await this.logStored(some.map(({ _id }) => _id));
+  }
+
   /** Appends records to the log, and notes their numbers. */
   private async append(
     unlogged: readonly Pick<DeliveryDocument, '_id' | 'record' | 'revision'>[],
@@ -301,11 +308,11 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   }
 
   /** Moves deliveries in lists: their group has closed, which was open when they were archived. */
-  async move(positions: ReadonlyMap<string, string>): Promise<void> {
-    if (positions.size === 0) return;
+  async move(runs: readonly RunKey[]): Promise<void> {
+    if (runs.length === 0) return;
     await this.deliveryModel.bulkWrite(
-      [...positions].map(([_id, position]) => ({
-        updateOne: { filter: { _id }, update: { $set: { position } } },
+      runs.map(({ id: _id, run_id, position }) => ({
+        updateOne: { filter: { _id, run_id }, update: { $set: { position } } },
       })),
       { ordered: false },
     );

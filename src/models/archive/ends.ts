@@ -8,6 +8,13 @@ import {
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 
+const TOLD = '';
+/**
+ * An end that was told is remembered for so long, milliseconds: an attempt of an archive run that has failed can go on
+ * for a moment, and note it once more.
+ */
+const REMEMBERED_MS = 3_600_000;
+
 const ends = collection(
   'unannounced_ends',
   {
@@ -21,9 +28,11 @@ const ends = collection(
     event_kind: must(String),
     closed_at: must(Date),
     run_id: must(String),
-    /** The notice that tells of it, and when that was put together; absent until then. */
+    /** The notice that tells of it, and when it was put together; absent before that, {@link TOLD} afterwards. */
     notice: may(String, { index: true }),
     notice_at: may(Date),
+    /** How long what was told is remembered. */
+    forgotten_at: may(Date, { expires: 0 }),
   },
   { indexes: [{ account_id: 1, endpoint_id: 1, kind: 1, notice: 1 }] },
 );
@@ -43,9 +52,9 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
    * if nothing is left.
    */
   async next(): Promise<EndNotice | undefined> {
-    const begun = await this.model.findOne({ notice: { $gt: '' } }).lean();
+    const begun = await this.model.findOne({ notice: { $gt: TOLD } }).lean();
     if (begun?.notice) return this.noticeOf(begun.notice);
-    const first = await this.model.findOne({}).lean();
+    const first = await this.model.findOne({ notice: null }).lean();
     if (!first) return undefined;
     const { account_id, endpoint_id, kind } = first;
     const together = await this.model
@@ -77,6 +86,7 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
   }
 
   async told({ name }: EndNotice): Promise<void> {
-    await this.model.deleteMany({ notice: name });
+    const forgotten_at = new Date(Date.now() + REMEMBERED_MS);
+    await this.model.updateMany({ notice: name }, { $set: { notice: TOLD, forgotten_at } });
   }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { ApiDependencies } from '../../../src/api/http/context.js';
+import { createEndpoint } from '../../../src/api/routes/endpoints/write-endpoint.js';
 import { OPERATOR_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
-import type { Change } from '../../../src/domain/change/change.js';
+import { type Change, OPERATOR } from '../../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { listed, purchases } from '../../support/parts/replays.js';
 import { startServiceProcess } from '../../support/programs/process.js';
@@ -136,6 +138,20 @@ describe('the deletion of an account', () => {
       body: { name: 'y', reference: 'leaver' },
     });
     assert.equal(successor.status, 201, successor.text);
+  });
+
+  it('lets no request register an endpoint that was accepted before and waited for its turn', async () => {
+    const { id } = await make('waiting');
+    const { database, settings } = system;
+    await database.accounts.beginDeletion(id, OPERATOR);
+    const endpointWorkflows = { verify: () => assert.fail('it is verified') };
+    const dependencies = { database, settings, endpointWorkflows } as unknown as ApiDependencies;
+    const input = { target_url: 'https://example.com/', event_kinds: ['purchase'] };
+    await assert.rejects(
+      createEndpoint(dependencies, id, input as Parameters<typeof createEndpoint>[2], 'v1', OPERATOR),
+      { code: 'account_state_conflict' },
+    );
+    assert.equal(await database.endpoints.count(id), 0);
   });
 
   it('is refused to the account itself, and of a platform that has accounts', async () => {

@@ -80,6 +80,31 @@ describe('a run of the archive', () => {
     }
   });
 
+  it('tells no end again that an attempt which has failed notes when it was told', async () => {
+    const { ends } = system.database;
+    const end = {
+      account_id: client.accountId,
+      endpoint_id: 'ep_1',
+      kind: 'delivery.exhausted',
+      delivery_id: 'dlv_1',
+      event_id: 'evt_1',
+      event_kind: 'purchase',
+      closed_at: new Date(),
+      run_id: 'run_1',
+    } as const;
+    await ends.note([end]);
+    const notice = await ends.next();
+    assert.ok(notice);
+    assert.deepEqual(
+      notice.ends.map(({ delivery_id }) => delivery_id),
+      ['dlv_1'],
+    );
+    assert.equal((await ends.next())?.name, notice.name);
+    await ends.told(notice);
+    await ends.note([end]);
+    assert.equal(await ends.next(), undefined);
+  });
+
   it('is completed by another process if its own is killed in the middle', async () => {
     const environment = { ...system.environment };
     await system.stop();

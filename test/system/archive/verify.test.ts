@@ -212,6 +212,11 @@ describe('hookline archive verify', () => {
       assert.equal((await system.database.archive.delivery(client.accountId, id))?.id, id);
     });
 
+    it('gives it to the log without its execution as well, which Temporal may not have any more', async () => {
+      await system.database.archive.logAllStored();
+      assert.ok(Number((await copyOf(id))['leaf_index']) >= 0);
+    });
+
     it('accuses nobody if the log has taken the record, and its number was not noted', async () => {
       await runArchive(system);
       const logged = await copyOf(id);

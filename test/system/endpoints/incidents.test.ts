@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { emitTo } from '../../../activities/endpoint/endpoint-incident.js';
+import { endpointDirectory } from '../../../src/bin/service/endpoint-ports.js';
+import { createKnowledge, createStarter } from '../../../src/bin/service/ledger.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
@@ -188,6 +191,33 @@ describe('incidents of endpoints', () => {
       told().map(({ kind, reason }) => [kind, reason]),
       [['endpoint.disabled', 'It answered 410 Gone.']],
     );
+  });
+
+  it('are told of in one delivery also if they are told of again, which began in a group', async () => {
+    [receiver, watcher] = await Promise.all([startReceiver(), startReceiver()]);
+    const shared = await sharedSystem();
+    const watching = await shared.account();
+    await watching.register(watcher.url, { event_kinds: KINDS });
+    const { settings, database } = shared;
+    const ledger = createStarter(settings, shared, createKnowledge(settings, shared), undefined);
+    const ports = { ledger, endpoints: endpointDirectory(database.endpoints) };
+    const at = new Date().toISOString();
+    const tell = (transition: string) =>
+      emitTo(ports, {
+        account_id: watching.accountId,
+        kind: 'endpoint.failing',
+        at,
+        transition,
+        payload: { endpoint_id: 'ep_1' },
+      });
+    // While the first of them is started, the others wait and would make a group.
+    await Promise.all(['first', 'second', 'third'].map(tell));
+    await tell('second');
+    const list = async () => (await watching.request('GET', '/v18.0/deliveries?open=false')).json.data;
+    const ids = (rows: { id: string }[]) => rows.map(({ id }) => id);
+    const rows = await until(list, (found) => new Set(ids(found)).size === 3);
+    assert.equal(rows.length, 3);
+    assert.equal(watcher.received.length, 3);
   });
 
   it('does not count failures of operational events, and nobody can post one', async () => {

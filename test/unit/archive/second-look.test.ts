@@ -16,6 +16,7 @@ describe('the second look of the archive', () => {
   let upTo: Date | undefined;
   let look: SecondLook | undefined;
   let read = 0;
+  let loggedAll = 0;
   /** Milliseconds of a clock that the test sets. */
   let readsTake = 0;
 
@@ -29,6 +30,9 @@ describe('the second look of the archive', () => {
       look = next;
     },
     known: async () => new Map(),
+    logAllStored: async () => {
+      loggedAll += 1;
+    },
     ...Object.fromEntries(
       ['logKept', 'logStored', 'move', 'place', 'addDeliveries'].map((name) => [name, async () => {}]),
     ),
@@ -66,7 +70,7 @@ describe('the second look of the archive', () => {
 
   beforeEach(() => {
     listed.clear();
-    [upTo, look, read, readsTake] = [undefined, undefined, 0, 0];
+    [upTo, look, read, loggedAll, readsTake] = [undefined, undefined, 0, 0, 0];
   });
   afterEach(() => mock.timers.reset());
 
@@ -108,6 +112,16 @@ describe('the second look of the archive', () => {
     look = { ...look, at: ago(LATER_MS) };
     await run();
     assert.equal(read, 1);
+  });
+
+  it('is preceded by one at all that was kept, if the last run is longer ago than Temporal keeps anything', async () => {
+    upTo = ago(HOUR_MS - 60_000);
+    await run();
+    assert.equal(loggedAll, 0);
+    upTo = ago(HOUR_MS + 60_000);
+    await run();
+    await run();
+    assert.equal(loggedAll, 1);
   });
 
   it('goes on, a window at least, also if the first one has taken all the time of a part', async () => {

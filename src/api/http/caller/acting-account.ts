@@ -36,11 +36,7 @@ export async function actingCaller(
   const account = await findNamed(accounts, caller, named);
   if (!account || !(isOperator || account.platform_id === caller.account_id))
     throw notFound('account', named);
-  if (account.status !== 'active' && !reads)
-    throw new Problem(
-      'account_state_conflict',
-      `The account ${account.id} is ${account.status}: it can only be read.`,
-    );
+  if (!reads) requireActive(account);
   return {
     account,
     caller: {
@@ -53,6 +49,12 @@ export async function actingCaller(
       scopes: caller.scopes.filter((scope) => scope !== 'platform' && scope !== 'admin'),
     },
   };
+}
+
+/** @throws Problem 409 if an account is being deleted, or was */
+export function requireActive({ id, status }: Account): void {
+  if (status !== 'active')
+    throw new Problem('account_state_conflict', `The account ${id} is ${status}: it can only be read.`);
 }
 
 function findNamed(

@@ -11,6 +11,7 @@ import type {
   StoredEndpoint,
 } from '../../../models/endpoint/endpoint-document.js';
 import type { EndpointRepository } from '../../../models/endpoint/endpoints.js';
+import { requireActive } from '../../http/caller/acting-account.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { found } from '../../http/found.js';
 import { originOf } from '../../http/origin.js';
@@ -23,7 +24,8 @@ type Dependencies = Pick<ApiDependencies, 'database' | 'starter' | 'endpointWork
 /**
  * Registers an endpoint or a listener, and starts its verification if it needs one.
  *
- * @throws Problem 409 if the account has as many endpoints as it may have, or its filters have no room for this one
+ * @throws Problem 409 if the account has as many endpoints as it may have, or its filters have no room for this one, or
+ * it is being deleted by the time that it is this request's turn
  */
 export async function createEndpoint(
   { settings, database, endpointWorkflows }: ApiDependencies,
@@ -33,10 +35,11 @@ export async function createEndpoint(
   origin: Origin,
 ): Promise<StoredEndpoint> {
   const { endpoints } = database;
-  const { max_endpoints: limit = settings.HOOKLINE_MAX_ENDPOINTS } =
-    (await database.accounts.current(accountId))?.limits ?? {};
   const { filter } = 'listener' in input ? input.listener : input;
   const endpoint = await database.accountLocks.hold(accountId, 'endpoints', async () => {
+    const account = await database.accounts.current(accountId);
+    if (account) requireActive(account);
+    const limit = account?.limits.max_endpoints ?? settings.HOOKLINE_MAX_ENDPOINTS;
     if ((await endpoints.count(accountId)) >= limit) {
       throw new Problem(
         'endpoint_limit_reached',
