@@ -54,7 +54,7 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
   folder = await mkdtemp(join(tmpdir(), 'hookline-test-'));
   countIn(join(folder, 'started'));
   const namespace = 'hookline-test';
-  [temporal, mongo] = await Promise.all([
+  const starts = [
     startTemporal({
       dataDir: folder,
       namespace,
@@ -64,14 +64,23 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
       persistent: false,
       suggestContinueAsNewAfter,
       limits: isCloud ? CLOUD_LIMITS : undefined,
+    }).then((started) => {
+      temporal = started;
+      return started;
     }),
-    mongodbOfRun(folder, report),
+    mongodbOfRun(folder, report).then((started) => {
+      mongo = started;
+      return started;
+    }),
     buildOnce(),
-  ]);
-  const settings = { TEMPORAL_NAMESPACE: namespace, MONGODB_URI: mongo.uri };
-  await migrate(loadSettings({ ...settings, TEMPORAL_ADDRESS: temporal.address }), () => {});
-  setServers({ temporalAddress: temporal.address, namespace, mongodbUri: mongo.uri });
-  if (isCloud) await goThroughCloud(temporal.address, settings);
+  ] as const;
+  // What has started is known, and stopped, also if another one or the build fails.
+  await Promise.allSettled(starts);
+  const [{ address }, { uri }] = await Promise.all(starts);
+  const settings = { TEMPORAL_NAMESPACE: namespace, MONGODB_URI: uri };
+  await migrate(loadSettings({ ...settings, TEMPORAL_ADDRESS: address }), () => {});
+  setServers({ temporalAddress: address, namespace, mongodbUri: uri });
+  if (isCloud) await goThroughCloud(address, settings);
 }
 
 /**
