@@ -112,6 +112,11 @@ describe('failures that several processes count', () => {
     const { first, endpoint } = await processes(2);
     const began = Date.now();
     await first.failed(endpoint, 'answered 500', began);
+    // Until it has run there is none to be seen, as when it is over.
+    await until(
+      () => first.get(endpoint),
+      (incident) => incident !== undefined,
+    );
     assert.equal(await first.succeeded(endpoint, began + 1), true);
     await until(
       () => first.get(endpoint),

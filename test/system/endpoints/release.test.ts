@@ -13,8 +13,6 @@ import { until } from '../../support/until.js';
 const COUNT = 30;
 /** More than a release that stops has begun with, and than is read of a backlog. */
 const MANY = 45;
-/** More than a release begins with each second. */
-const SOME = 15;
 /** Failures: most of those that a release looks at first, and not enough for an incident that has deliveries wait. */
 const FEW = BACKOFF_AFTER_FAILURES - 1;
 
@@ -123,7 +121,7 @@ describe('the release of a backlog', () => {
       (incident) => incident?.next_probe_at !== undefined,
     );
     // Probes are made meanwhile.
-    for (let sent = 0; sent < SOME; sent += 1) await client.purchase();
+    for (let sent = 0; sent < MANY; sent += 1) await client.purchase();
     const newest = (await client.purchase()).deliveries[0]?.id ?? '';
     await client.deliveryUntil(newest, ({ status }) => status === 'parked');
     await act('pause');
