@@ -106,26 +106,21 @@ export const eventViews: Check = (collected) => {
   );
   return [
     ...missing,
-    ...collected.events.flatMap(({ isListed, ...event }) => [
-      ...(isListed || !accepted.has(event.id) ? [] : [unlisted(event.id)]),
-      ...eventDisagreements(event, deliveries.get(event.id) ?? []),
-    ]),
+    ...collected.events.flatMap((event) =>
+      eventDisagreements(event, deliveries.get(event.id) ?? [], accepted.has(event.id)),
+    ),
   ];
 };
 
-const unlisted = (id: string): Finding => ({
-  rule: 'views',
-  id,
-  text: 'the list of events does not have it',
-});
-
 function eventDisagreements(
-  { id, single, exported }: Omit<EventViews, 'isListed'>,
+  { id, isListed, single, exported }: EventViews,
   deliveries: string[],
+  isAccepted: boolean,
 ): Finding[] {
   const found: Finding[] = [];
   const say = (text: string) => void found.push({ rule: 'views', id, text });
   if (single && single.status !== 200) say(`GET /events/${id} answered ${single.status}`);
+  if (isAccepted && !isListed) say('the list of events does not have it');
   if (!exported) say('the export does not have it');
   else if (single && (exported.isErased !== single.isErased || exported.orderId !== single.orderId))
     say(`the export has ${exported.orderId ?? 'no payload'}, the event ${single?.orderId ?? 'none'}`);

@@ -212,8 +212,6 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   /** Puts a later run of a delivery in the place of an earlier one, unless somebody else has done that meanwhile. */
   async replaceDelivery(delivery: SealableDelivery, before: KeptRun): Promise<void> {
     const { id: _id, error_code, status_code } = delivery;
-    // Another run may have kept the earlier one a moment ago.
-    await this.logStored([_id]);
     const place = await this.deliveryModel
       .findOne({ _id, revision: before.revision }, { leaf_index: 1 })
       .lean();

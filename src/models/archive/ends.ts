@@ -8,6 +8,7 @@ import {
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 
+/** Stands in the place of a notice once it was told. */
 const TOLD = '';
 /**
  * An end that was told is remembered for so long, milliseconds: an attempt of an archive run that has failed can go on
@@ -28,7 +29,7 @@ const ends = collection(
     event_kind: must(String),
     closed_at: must(Date),
     run_id: must(String),
-    /** The notice that tells of it, and when it was put together; absent before that, {@link TOLD} afterwards. */
+    /** The notice that tells of it, and when it was put together; absent before that. */
     notice: may(String, { index: true }),
     notice_at: may(Date),
     /** How long what was told is remembered. */
