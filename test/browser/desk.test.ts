@@ -85,7 +85,7 @@ describe('at the desk', () => {
     await tab.context.close();
   });
 
-  it('an operator deletes an account by its name, once however often the button is clicked, and sees it end', async () => {
+  it('an operator deletes an account by its name, once however often the button is clicked, and sees it end [world]', async () => {
     const doomed = await account('Dune Diving');
     await doomed.register(`${stage.failing.url}/hooks`);
     const tab = await openTab(browser);
@@ -122,7 +122,7 @@ describe('at the desk', () => {
     await tab.context.close();
   });
 
-  it('an operator erases a person for an account, sees it come to its end, and keeps the certificate', async () => {
+  it('an operator erases a person for an account, sees it come to its end, and keeps the certificate [world]', async () => {
     const { shop } = stage;
     const event = await shop.purchase(purchaseOf(3001).replace('ada@', 'Bo@'));
     const tab = await openTab(browser);
@@ -189,7 +189,7 @@ describe('at the desk', () => {
     await tab.context.close();
   });
 
-  it('who may erase and not read certificates sees that of their own, and who may only read erases nothing', async () => {
+  it('who may erase and not read certificates sees that of their own, and who may only read erases nothing [world]', async () => {
     const { shop } = stage;
     await shop.purchase(purchaseOf(3002).replace('ada@', 'cy@'));
     const tab = await openTab(browser);
@@ -212,7 +212,7 @@ describe('at the desk', () => {
     await tab.context.close();
   });
 
-  it('what is left of the limits of requests is on the page of the account, down to nothing', async () => {
+  it('what is left of the limits of requests is on the page of the account, down to nothing [world]', async () => {
     const small = await account('Fern Foods');
     const path = `/v18.0/accounts/${small.accountId}`;
     await stage.operator.request('PATCH', path, { body: { limits: { requests_per_minute: 20 } } });
@@ -241,7 +241,7 @@ describe('at the desk', () => {
     await tab.context.close();
   });
 
-  it('an endpoint that "hookline listen" has made is marked in the list and on its page', async () => {
+  it('an endpoint that "hookline listen" has made is marked in the list and on its page [world]', async () => {
     const hazel = await account('Hazel Hotels');
     await hazel.register(`${stage.failing.url}/hooks`, { description: 'Reception' });
     const { json } = await hazel.request('POST', '/v18.0/listeners', {
@@ -278,7 +278,7 @@ describe('at the desk', () => {
     await tab.context.close();
   });
 
-  it('offers nothing of an account to who may not: another platform, another account, a key without the scope', async () => {
+  it('offers nothing of an account to who may not: another platform, another account, a key without the scope [world]', async () => {
     const platform = await stage.system.database.accounts.create('Other platform', OPERATOR);
     const keys: [string, string][] = [
       [await keyWith(platform.id, PLATFORM_SCOPES), 'There is no account'],

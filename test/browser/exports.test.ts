@@ -59,7 +59,7 @@ const WITHOUT_PICKER = 'delete Window.prototype.showSaveFilePicker; delete windo
 const PICKER = `window.showSaveFilePicker = async ({ suggestedName }) =>
   (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true });`;
 
-describe('an export in a browser', () => {
+describe('an export in a browser [world]', () => {
   let stage: Stage;
   let browser: Browser;
   let whole: string;

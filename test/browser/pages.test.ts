@@ -17,7 +17,7 @@ interface Shown {
   picture: string;
 }
 
-describe('every page of the web application', () => {
+describe('every page of the web application [world]', () => {
   let stage: Stage;
   let browser: Browser;
   let deliveryId: string;

@@ -4,7 +4,7 @@ import { type ApiClient, PURCHASE } from '../support/api-client.js';
 import { type SharedSystem, sharedSystem } from '../support/system.js';
 import { openTab, sharedBrowser } from './chromium.js';
 
-describe('the API reference in a browser', () => {
+describe('the API reference in a browser [world]', () => {
   let system: SharedSystem;
   let shop: ApiClient;
   let browser: Browser;

@@ -122,7 +122,7 @@ describe('in a browser', () => {
     await tab.context.close();
   });
 
-  it('an operator finds what fails in an account, and retries it all after a dry run', async () => {
+  it('an operator finds what fails in an account, and retries it all after a dry run [world]', async () => {
     const tab = await openTab(browser);
     const { page } = tab;
     await pasteKey(stage, page, 'desk', stage.operator.key);
@@ -171,7 +171,7 @@ describe('in a browser', () => {
     await tab.context.close();
   });
 
-  it('an operator sees all accounts at once, and answers what happened to an order with one search', async () => {
+  it('an operator sees all accounts at once, and answers what happened to an order with one search [world]', async () => {
     const birch = await stage.stranger.register(`${stage.failing.url}/birch`, {
       description: 'Birch shelves',
     });
@@ -212,7 +212,7 @@ describe('in a browser', () => {
     await tab.context.close();
   });
 
-  it('two accounts never see each other, also in one tab after another', async () => {
+  it('two accounts never see each other, also in one tab after another [world]', async () => {
     const { json } = await stage.shop.request('GET', '/v18.0/deliveries?limit=1');
     const path = `/portal/deliveries/${json.data[0].id}`;
     const tab = await openTab(browser);
@@ -238,7 +238,7 @@ describe('in a browser', () => {
     await tab.context.close();
   });
 
-  it('a link replaces no session without a question that names its account, and signs in to the portal alone', async () => {
+  it('a link replaces no session without a question that names its account, and signs in to the portal alone [world]', async () => {
     const tab = await openTab(browser);
     const { page } = tab;
     const stored = () => page.evaluate<string>('JSON.stringify([sessionStorage, localStorage])');
@@ -288,7 +288,7 @@ describe('in a browser', () => {
     await tab.context.close();
   });
 
-  it('a person logs in by name and password, and allows the portal what it asks', async () => {
+  it('a person logs in by name and password, and allows the portal what it asks [world]', async () => {
     const redirect_uris = [`${stage.system.url}/portal/signed-in`];
     const reads = ['deliveries:read', 'endpoints:read'];
     const scopes = [...reads, 'deliveries:write', 'endpoints:write', 'secrets:read'];

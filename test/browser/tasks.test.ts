@@ -24,7 +24,7 @@ type Task = keyof typeof BARS;
 
 // One system and one browser for all. It costs some ten seconds of processor: each task is walked twice to four times
 // in Chromium.
-describe('what people come for', () => {
+describe('what people come for [world]', () => {
   let stage: Stage;
   let browser: Browser;
   let receiver: Receiver;

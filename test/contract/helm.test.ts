@@ -35,7 +35,7 @@ function rendered(values: string): { text: string; resources: Resource[] } {
 }
 
 /** The chart is rendered by helm, a quarter of a second each time. */
-describe('the Helm chart', () => {
+describe('the Helm chart [world]', () => {
   before(function () {
     if (isThere('helm')) return;
     process.stderr.write(

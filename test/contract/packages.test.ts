@@ -4,6 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { needs } from '../support/needs.js';
+
+// It is packed, and not built twice at once.
+needs('build');
 
 interface Manifest {
   name: string;
@@ -20,7 +24,7 @@ const manifest = (folder: string) =>
  * Both packages, packed and put into an empty folder as an installation would, with the dependencies that they declare
  * and no others. It takes about ten seconds of processor time: the client is compiled anew and 30 MB are packed, once.
  */
-describe('the packages, as they are published,', () => {
+describe('the packages, as they are published, [world]', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookline-packages-'));
   const run = (command: string, args: string[]) =>
     execFileSync(command, args, {
@@ -103,7 +107,7 @@ describe('the packages, as they are published,', () => {
   });
 });
 
-describe('a release', () => {
+describe('a release [world]', () => {
   const workflow = readFileSync('.github/workflows/release.yml', 'utf8');
 
   it('runs actions at commits only, with the version beside each', () => {

@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { mochaGlobalTeardown, startServersOfRun } from '../support/global.js';
+import { endShared } from '../support/at-end.js';
 import { fetchHistory, toJson } from '../support/history.js';
 import { startReceiver } from '../support/receiver.js';
+import { startServersOfRun } from '../support/run-servers.js';
+import { setServers } from '../support/servers.js';
 import { startSystem } from '../support/system.js';
 import type { Scenario } from './scenarios/stage.js';
 import { SCENARIOS } from './scenarios.js';
@@ -42,11 +44,13 @@ function anonymize(json: string): string {
 const chosen = process.argv.slice(2);
 const scenarios = Object.entries(SCENARIOS).filter(([name]) => chosen.length === 0 || chosen.includes(name));
 for (const suggestAfter of new Set(scenarios.map(([, scenario]) => scenario.suggestAfter))) {
-  await startServersOfRun(suggestAfter);
+  const { servers, stop } = await startServersOfRun(suggestAfter);
+  setServers(servers);
   try {
     for (const [name, scenario] of scenarios)
       if (scenario.suggestAfter === suggestAfter) await record(name, scenario);
   } finally {
-    await mochaGlobalTeardown();
+    await endShared();
+    await stop();
   }
 }

@@ -5,8 +5,11 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
 import { workflowSinks } from '../../src/temporal/server/sinks.js';
 import * as workflows from '../../workflows/index.js';
+import { needs } from '../support/needs.js';
 import { endOf, HISTORIES, ofType, type RecordedHistory, workflowTypeOf } from './histories.js';
 import { SCENARIOS } from './scenarios.js';
+
+needs('build');
 
 /** Code put behind that of the workflows; docs/changing-workflows.md lists its changes. */
 const INCOMPATIBLE = new URL('incompatible.cjs', import.meta.url);

@@ -1,5 +1,8 @@
 import { parseSecretKeys } from '../../src/domain/access/secret-box.js';
 import type { TemporalSettings } from '../../src/temporal/server/connection.js';
+import { needs } from './needs.js';
+
+needs('servers');
 
 /** The servers of this test run. */
 export interface TestServers {
@@ -10,10 +13,10 @@ export interface TestServers {
   apiKey?: string;
 }
 
-/** Test files run in processes of their own, which get it from the one that started the servers. */
+/** Where programs that tests start would find them, too. */
 const VARIABLE = 'TEST_SERVERS';
 
-/** Called once, before the first test. */
+/** Called before the first test of this process. */
 export function setServers(servers: TestServers): void {
   process.env[VARIABLE] = JSON.stringify(servers);
 }

@@ -2,6 +2,9 @@ import { execFile } from 'node:child_process';
 import { cp, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { BUNDLE_PATH } from '../../../src/temporal/server/bundle.js';
+import { needs } from '../needs.js';
+
+needs('build');
 
 /**
  * The command line as it is built: tests that start processes run it, because its modules load in half the time of the
@@ -9,11 +12,18 @@ import { BUNDLE_PATH } from '../../../src/temporal/server/bundle.js';
  */
 export const HOOKLINE = 'dist/bin/hookline.js';
 
+let built: Promise<void> | undefined;
+
 /**
- * Builds Hookline, unless the last build is younger than everything that it was made of. Code that tests run from the
- * sources looks for what was bundled beside them.
+ * Builds Hookline once, unless the last build is younger than everything that it was made of. Code that tests run from
+ * the sources looks for what was bundled beside them.
  */
-export async function buildOnce(): Promise<void> {
+export function buildOnce(): Promise<void> {
+  built ??= build();
+  return built;
+}
+
+async function build(): Promise<void> {
   await promisify(execFile)(process.execPath, ['tools/build-when-stale.mjs']);
   await Promise.all([
     cp('dist/workflow-bundle.js', BUNDLE_PATH),

@@ -96,7 +96,7 @@ describe('access to the API', () => {
     });
   }
 
-  it('ends at the account: what is another’s is not there', async () => {
+  it('ends at the account: what is another’s is not there [world]', async () => {
     const endpoint = await client.register(receiver.url);
     const event = await client.purchase();
     const id = deliveryId({ event_id: event.id, endpoint_id: endpoint.id });

@@ -19,7 +19,7 @@ const PARKED = 4;
 const PAUSED = 2;
 const OF_BYSTANDER = 2;
 
-describe('the deletion of an account', () => {
+describe('the deletion of an account [world]', () => {
   let system: TestSystem;
   let receiver: Receiver;
   let platform: ApiClient;

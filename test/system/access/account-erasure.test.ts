@@ -16,7 +16,7 @@ interface Customer {
   events: string[];
 }
 
-describe('the deletion of an account with its payloads', () => {
+describe('the deletion of an account with its payloads [world]', () => {
   let system: TestSystem;
   let receiver: Receiver;
   let platform: ApiClient;

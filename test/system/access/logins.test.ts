@@ -34,7 +34,7 @@ describe('a login', () => {
       ({ code }) => code === 'revoked_token',
     );
 
-  it('that loses a scope takes it from every token at hand, and from every new one', async () => {
+  it('that loses a scope takes it from every token at hand, and from every new one [world]', async () => {
     const browser = new Browser();
     const tokens = await application.tokens(person, browser);
     assert.equal((await use(tokens.access_token, '/deliveries')).status, 200);
@@ -69,7 +69,7 @@ describe('a login', () => {
     assert.equal(found.filter((login) => login !== undefined).length, 1);
   });
 
-  it('that lacks every requested scope says so, and redirects back', async () => {
+  it('that lacks every requested scope says so, and redirects back [world]', async () => {
     await putLogin({ scopes: ['keys:read'] });
     const browser = new Browser();
     const login = await browser.go(application.authorizationUrl());
@@ -98,7 +98,7 @@ describe('a login', () => {
     ],
   ];
   for (const [which, end] of endings) {
-    it(`${which} ends its access tokens, refresh tokens, codes and sessions`, async () => {
+    it(`${which} ends its access tokens, refresh tokens, codes and sessions [world]`, async () => {
       const browser = new Browser();
       const tokens = await application.tokens(person, browser);
       // At the second time the session answers, so that a code comes without a prompt.
@@ -119,7 +119,7 @@ describe('a login', () => {
     });
   }
 
-  it('with a new password works again in the same browser', async () => {
+  it('with a new password works again in the same browser [world]', async () => {
     const browser = new Browser();
     await application.tokens(person, browser);
     const password = 'analytical engine no. 1';
@@ -128,7 +128,7 @@ describe('a login', () => {
     assert.equal((await use(tokens.access_token)).id, person.profileId);
   });
 
-  it('of another person takes over the browser', async () => {
+  it('of another person takes over the browser [world]', async () => {
     const browser = new Browser();
     await application.tokens(person, browser);
     const profile = await account.request('POST', '/v18.0/profiles', {

@@ -237,7 +237,7 @@ describe('the OAuth endpoints without the database', () => {
     await relay.close();
   });
 
-  it('answer 503 temporarily_unavailable with Retry-After, pages too, and work again afterwards', async () => {
+  it('answer 503 temporarily_unavailable with Retry-After, pages too, and work again afterwards [world]', async () => {
     const account = await system.account();
     const application = await OAuthApplication.register(account);
     const browser = new Browser();

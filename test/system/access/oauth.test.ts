@@ -143,7 +143,7 @@ describe('OAuth 2.0, by oauth4webapi', () => {
     );
   });
 
-  it('code with PKCE: a person logs in, allows it, and the token tells their profile; refresh; revoke', async () => {
+  it('code with PKCE: a person logs in, allows it, and the token tells their profile; refresh; revoke [world]', async () => {
     const { client } = await publicClient();
     const tokens = await codeGrant({ client });
     assert.equal(tokens.scope, 'profile:read');
@@ -211,7 +211,7 @@ describe('OAuth 2.0, by oauth4webapi', () => {
     assert.match(elsewhere.text, /redirect_uri/);
   });
 
-  it('does not let a login of one account count for another account’s client', async () => {
+  it('does not let a login of one account count for another account’s client [world]', async () => {
     const { client } = await publicClient();
     const browser = new Browser();
     await codeGrant({ client }, 'profile:read', browser);
@@ -239,7 +239,7 @@ describe('OAuth 2.0, by oauth4webapi', () => {
     assert.equal(tried.status, 401);
   });
 
-  it('shows pages that run nothing, frame nowhere and escape what they show; and limits tries to log in', async () => {
+  it('shows pages that run nothing, frame nowhere and escape what they show; and limits tries to log in [world]', async () => {
     const { client } = await publicClient();
     const browser = new Browser();
     const page = await browser.go(

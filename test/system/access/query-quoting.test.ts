@@ -33,7 +33,7 @@ function isQuotable(text: string): boolean {
   }
 }
 
-describe('a text in a query to the ledger', () => {
+describe('a text in a query to the ledger [world]', () => {
   let system: SharedSystem;
 
   before(async () => {

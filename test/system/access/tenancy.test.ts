@@ -170,13 +170,13 @@ describe('another account', () => {
       (status, names, { operationId }) => !names || status === (ABOUT_ACCOUNTS.test(operationId) ? 403 : 404),
     ));
 
-  it('learns nothing with a portal session', async () => {
+  it('learns nothing with a portal session [world]', async () => {
     const { json } = await thief.request('POST', `/v18.0/accounts/${thief.accountId}/portal_sessions`);
     const portal = apiClient(system.url, { accountId: thief.accountId, key: json.token, keyId: json.id });
     await tryAll(portal, (status, names) => !names || status === 404 || status === 403);
   });
 
-  it('learns nothing as another platform, by the account’s id or its platform’s reference', async () => {
+  it('learns nothing as another platform, by the account’s id or its platform’s reference [world]', async () => {
     const platform = await system.account(PLATFORM_SCOPES);
     const isRight = (status: number, names: boolean, { parameters }: Operation) =>
       parameters.some(({ name }) => name === 'Hookline-Account') ? status === 400 : !names || status === 404;
@@ -185,7 +185,7 @@ describe('another account', () => {
       await tryAll(platform, (status) => status === 404, { 'hookline-account': account });
   });
 
-  it('does nothing at all with a key of an account that was deleted', async () => {
+  it('does nothing at all with a key of an account that was deleted [world]', async () => {
     const gone = await ofPlatform(await system.account(PLATFORM_SCOPES), 'gone');
     const { json } = await gone.request('POST', `/v18.0/accounts/${gone.accountId}/portal_sessions`);
     await system.database.accounts.beginDeletion(gone.accountId, OPERATOR);

@@ -36,7 +36,7 @@ describe('a refresh token or code that is used by several at once', () => {
   };
 
   for (let round = 1; round <= ROUNDS; round++) {
-    it(`gives tokens once and ends the grant: ${AT_ONCE} refreshes, round ${round}`, async () => {
+    it(`gives tokens once and ends the grant: ${AT_ONCE} refreshes, round ${round} [world]`, async () => {
       const { refresh_token } = await application.tokens(person);
       await assertGrantEnded(
         await Promise.all(Array.from({ length: AT_ONCE }, () => application.refresh(refresh_token))),
@@ -44,7 +44,7 @@ describe('a refresh token or code that is used by several at once', () => {
     });
   }
 
-  it(`gives tokens once and ends the grant: ${AT_ONCE} exchanges of one code`, async () => {
+  it(`gives tokens once and ends the grant: ${AT_ONCE} exchanges of one code [world]`, async () => {
     const redirect = await logInAndAllow(new Browser(), application.authorizationUrl(), person);
     await assertGrantEnded(
       await Promise.all(Array.from({ length: AT_ONCE }, () => application.exchange(redirect))),

@@ -15,7 +15,7 @@ const REDIRECT_URI = 'http://127.0.0.1:9/callback';
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-describe('the log of the service', () => {
+describe('the log of the service [world]', () => {
   let environment: Record<string, string>;
   let database: Database;
   let temporal: TemporalConnection;

@@ -47,7 +47,7 @@ describe('alerts for people', () => {
     await Promise.all([mail.close(), chat.close(), endpoint.close()]);
   });
 
-  it('come by mail and chat when an endpoint is disabled, each once, though both servers refuse at first', async () => {
+  it('come by mail and chat when an endpoint is disabled, each once, though both servers refuse at first [world]', async () => {
     mail.refuse(1);
     let refusals = 1;
     chat.handle((request, response, body) =>
@@ -79,7 +79,7 @@ describe('alerts for people', () => {
     for (const channel of CHANNELS) firstRuns.set(channel, (await handleOf(channel).describe()).runId);
   });
 
-  it('come together if there are many', async () => {
+  it('come together if there are many [world]', async () => {
     const before = mail.received.length;
     const receivers = await Promise.all([1, 2, 3, 4].map(() => startReceiver({ handler: reply(410) })));
     await Promise.all(receivers.map(({ url }) => client.register(url)));

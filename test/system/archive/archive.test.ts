@@ -96,7 +96,7 @@ describe('the archive', () => {
       assert.deepEqual((await get(path, other)).data, [], path);
   });
 
-  it('shows the deliveries of a group as before', async () => {
+  it('shows the deliveries of a group as before [world]', async () => {
     const endpoint = await client.register(receiver.url);
     const { events } = await startGroup(
       system,
@@ -116,7 +116,7 @@ describe('the archive', () => {
     assert.deepEqual(await Promise.all(deliveries.map(views)), before);
   });
 
-  it('lists an event whose delivery was archived while its group was open', async () => {
+  it('lists an event whose delivery was archived while its group was open [world]', async () => {
     const endpoint = await client.register(receiver.url);
     let first: unknown;
     receiver.handle((request, ...rest) => {
@@ -165,7 +165,7 @@ describe('the archive', () => {
   const timelineOf = async (id: string): Promise<TimelineItem[]> =>
     (await get(`/deliveries/${id}/timeline`)).data.filter(({ type }: TimelineItem) => type !== 'incident');
 
-  it('sends an archived delivery again, and shows its runs from before and after', async () => {
+  it('sends an archived delivery again, and shows its runs from before and after [world]', async () => {
     await client.register(receiver.url);
     receiver.handle(reply(500));
     const [first] = await closed(await client.purchase());
@@ -198,7 +198,7 @@ describe('the archive', () => {
     assert.deepEqual(await timelineOf(id), whole);
   });
 
-  it('keeps the newest of what a delivery that was sent again and again has to tell', async () => {
+  it('keeps the newest of what a delivery that was sent again and again has to tell [world]', async () => {
     await client.register(receiver.url);
     receiver.handle(reply(200));
     const [first] = await closed(await client.purchase());

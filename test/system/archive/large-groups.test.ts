@@ -10,7 +10,7 @@ import { until } from '../../support/until.js';
 const ENDPOINTS = 23;
 const PAGE = 11;
 
-describe('a large group in the archive', () => {
+describe('a large group in the archive [world]', () => {
   it('is listed in the same order, each delivery once, by the ledger, by the archive, and by one after the other', async () => {
     const system = await startSystem();
     const receiver = await startReceiver({ tls: false });

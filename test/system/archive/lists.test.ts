@@ -16,7 +16,7 @@ import { servers } from '../../support/servers.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-describe('lists that go on into the archive', () => {
+describe('lists that go on into the archive [world]', () => {
   /** Counts the calls to Temporal. */
   let frontend: CloudFrontend;
   let system: TestSystem;

@@ -38,7 +38,7 @@ describe('a run of the archive', () => {
     client = await system.account();
   });
 
-  it('tells the account what has ended without success: together, once, and nothing of what tells it', async () => {
+  it('tells the account what has ended without success: together, once, and nothing of what tells it [world]', async () => {
     const watcher = await startReceiver();
     try {
       // It fails itself, so that what tells of the others ends without success as well.
@@ -105,7 +105,7 @@ describe('a run of the archive', () => {
     assert.equal(await ends.next(), undefined);
   });
 
-  it('is completed by another process if its own is killed in the middle', async () => {
+  it('is completed by another process if its own is killed in the middle [world]', async () => {
     const environment = { ...system.environment };
     await system.stop();
     const first = await startServiceProcess(environment);
@@ -160,7 +160,7 @@ describe('a run of the archive', () => {
     }
   });
 
-  it('archives what has closed in a group that goes on', async () => {
+  it('archives what has closed in a group that goes on [world]', async () => {
     receiver.handle((request, ...rest) => reply(request.url === '/slow' ? 500 : 200)(request, ...rest));
     for (let n = 1; n < IN_GROUP; n++) await client.register(`${receiver.url}/good/${n}`);
     const bad = await client.register(`${receiver.url}/slow`);
@@ -178,7 +178,7 @@ describe('a run of the archive', () => {
     assert.deepEqual(await client.delivery(id), before);
   });
 
-  it('removes payloads that are past their time, and leaves the record', async () => {
+  it('removes payloads that are past their time, and leaves the record [world]', async () => {
     const endpoint = await client.register(receiver.url);
     const twoDaysAgo = Date.now() - 2 * 24 * 3_600_000;
     const { events } = await startGroup(system, client, endpoint.id, [twoDaysAgo, Date.now()]);
@@ -199,7 +199,7 @@ describe('a run of the archive', () => {
     assert.match(record.payload_commitment, /^[\da-f]{64}$/);
   });
 
-  it('is started by a Schedule that `hookline migrate` makes, changes and removes', async () => {
+  it('is started by a Schedule that `hookline migrate` makes, changes and removes [world]', async () => {
     const environment = await testEnvironment({ HOOKLINE_RETENTION_DAYS: '5' });
     const scheduleId = archiveScheduleId(environment['HOOKLINE_TASK_QUEUE'] ?? '');
     const schedule = system.temporal.client.schedule.getHandle(scheduleId);
@@ -224,7 +224,7 @@ describe('a run of the archive', () => {
     await assert.rejects(schedule.describe(), { name: 'ScheduleNotFoundError' });
   });
 
-  it('has its Schedule though Temporal does not answer the first call in time', async () => {
+  it('has its Schedule though Temporal does not answer the first call in time [world]', async () => {
     const { temporalAddress, namespace } = servers();
     const proxy = await startFreezingProxy(temporalAddress);
     const temporal = await connectTemporal({ ...temporalOfRun(), address: proxy.address });

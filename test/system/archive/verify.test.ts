@@ -95,7 +95,7 @@ describe('hookline archive verify', () => {
   const restore = (document: Document) =>
     deliveries().replaceOne({ _id: document._id }, document, { upsert: true });
 
-  it('compares all that Temporal has, also what has closed in groups that go on', async () => {
+  it('compares all that Temporal has, also what has closed in groups that go on [world]', async () => {
     const [one] = await send();
     receiver.handle((request, ...rest) => reply(request.url === '/slow' ? 500 : 200)(request, ...rest));
     const other = await system.account();
@@ -148,7 +148,7 @@ describe('hookline archive verify', () => {
     await archived(system, client, [id]);
   });
 
-  it('names the leaf of a record in whose place an earlier one was put back', async () => {
+  it('names the leaf of a record in whose place an earlier one was put back [world]', async () => {
     const [{ id = '' } = {}] = await send();
     const first = await copyOf(id);
     const second = await sendAgain(id);
@@ -193,7 +193,7 @@ describe('hookline archive verify', () => {
     const wrong = async () =>
       Object.entries((await verify()).found).filter(([name]) => name === id || name.startsWith('lea'));
 
-    it('misses nothing, also if the delivery was sent again', async () => {
+    it('misses nothing, also if the delivery was sent again [world]', async () => {
       assert.equal(await system.database.archive.delivery(client.accountId, id), undefined);
       assert.equal((await client.delivery(id)).status, 'delivered');
       assert.deepEqual(await wrong(), []);
@@ -217,7 +217,7 @@ describe('hookline archive verify', () => {
       assert.ok(Number((await copyOf(id))['leaf_index']) >= 0);
     });
 
-    it('accuses nobody if the log has taken the record, and its number was not noted', async () => {
+    it('accuses nobody if the log has taken the record, and its number was not noted [world]', async () => {
       await runArchive(system);
       const logged = await copyOf(id);
       assert.ok(Number(logged['leaf_index']) >= 0);
@@ -226,7 +226,7 @@ describe('hookline archive verify', () => {
       await restore(logged);
     });
 
-    it('gives nothing to the log that somebody has altered meanwhile', async () => {
+    it('gives nothing to the log that somebody has altered meanwhile [world]', async () => {
       const kept = await copyOf(id);
       const record = String(kept['record']).replace(/"duration_ms":/, '"duration_ms":1');
       await deliveries().updateOne({ _id: id }, { $set: { record } });
@@ -242,7 +242,7 @@ describe('hookline archive verify', () => {
     });
   });
 
-  it('names what was altered, removed and added in MongoDB, and so does the API once Temporal has forgotten it', async () => {
+  it('names what was altered, removed and added in MongoDB, and so does the API once Temporal has forgotten it [world]', async () => {
     const sent = await send(10);
     const ids = sent.map(({ id }) => id);
     const [times = '', status = '', summary = '', account = '', detail = '', one = '', other = ''] = ids;

@@ -145,7 +145,7 @@ describe('the questions of an auditor', () => {
     assert.deepEqual([other.endpoint_version, other.secret_versions], [1, [1]]);
   });
 
-  it('what did this endpoint not get, and why?', async () => {
+  it('what did this endpoint not get, and why? [world]', async () => {
     const missed = async (name: Name, more = '', by = client): Promise<[VerdictCode, string][]> => {
       const path = `/v18.0/endpoints/${endpoints[name]}/missed?created_after=2020-01-01${more}`;
       const rows = await readAll<{ id: string }>(by, path);

@@ -96,7 +96,7 @@ describe('who made a change', () => {
     }
   });
 
-  it('is the incident that disables an endpoint', async () => {
+  it('is the incident that disables an endpoint [world]', async () => {
     client = await (await sharedSystem(IMPATIENT)).account();
     receiver.handle(reply(500));
     const { id } = await client.register(receiver.url, UNTIL_DISABLED);
@@ -109,7 +109,7 @@ describe('who made a change', () => {
     assert.deepEqual(change.changed, ['/status', '/status_reason']);
   });
 
-  it('is the subscriber who confirms, from where', async () => {
+  it('is the subscriber who confirms, from where [world]', async () => {
     const verifying = await sharedSystem(VERIFYING);
     const subscriber = await startReceiver();
     try {

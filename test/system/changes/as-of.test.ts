@@ -119,7 +119,7 @@ describe('endpoints as of a time', function () {
     return all;
   };
 
-  it(`are what a model says, at ${TIMES} times after ${CHANGES} changes`, async () => {
+  it(`are what a model says, at ${TIMES} times after ${CHANGES} changes [world]`, async () => {
     const lives = Array.from({ length: SIDE_BY_SIDE }, () => live(CHANGES / SIDE_BY_SIDE));
     const all = (await Promise.all(lives)).flat();
     const times = all.flatMap(({ states }) => states.map(({ since }) => since));

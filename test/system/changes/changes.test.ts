@@ -90,7 +90,7 @@ describe('changes', () => {
     assert.deepEqual(versions[2]?.changed, ['/secret']);
   });
 
-  it('of every other kind of resource are recorded, each act', async () => {
+  it('of every other kind of resource are recorded, each act [world]', async () => {
     const { id: profile } = (await send(client, 'POST', '/profiles', { username: 'ada', name: 'A' })).json;
     await send(client, 'PUT', `/profiles/${profile}`, { username: 'ada', name: 'Ada' });
     const login = { login_name: 'ada', password: 'correct horse battery' };
@@ -137,7 +137,7 @@ describe('changes', () => {
     assert.deepEqual(await actions('event_kind:order.shipped'), ['created', 'updated', 'deleted', 'created']);
   });
 
-  it('are what people do to deliveries, with their reason and how they ended', async () => {
+  it('are what people do to deliveries, with their reason and how they ended [world]', async () => {
     receiver.handle(reply(500));
     await client.register(receiver.url, { retry_schedule: ['1h'] });
     const { deliveries } = await client.purchase(PURCHASE);
@@ -204,7 +204,7 @@ describe('changes', () => {
     assert.doesNotMatch(text, /hash|sealed|\$scrypt|whsec_/);
   });
 
-  it('are paged newest first, each once while others are made, and filtered', async () => {
+  it('are paged newest first, each once while others are made, and filtered [world]', async () => {
     const { id } = await client.register(receiver.url);
     const began = new Date();
     for (let index = 0; index < 10; index += 1)

@@ -76,7 +76,7 @@ describe('how an act ended', () => {
     await system.stop();
   });
 
-  it('is found out if the process died between, before it or after, and stands in the signed log', async () => {
+  it('is found out if the process died between, before it or after, and stands in the signed log [world]', async () => {
     const ids = await purchases(client, 4);
     await Promise.all(ids.map((id) => client.deliveryUntil(id, ({ status }) => status === 'retrying')));
     const [cancelled = '', open = '', resent = '', closed = ''] = ids;
@@ -149,7 +149,7 @@ describe('how an act ended', () => {
       return newestChange(client, `endpoint:${id}`);
     };
 
-    it('is not taken by the log if somebody altered it before, and is named', async () => {
+    it('is not taken by the log if somebody altered it before, and is named [world]', async () => {
       const { id } = await change();
       const as = await changes().findOne({ _id: id });
       await changes().updateOne({ _id: id }, { $set: { actor: 'key_of_somebody_else' } });

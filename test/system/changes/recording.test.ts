@@ -169,7 +169,7 @@ describe('recording a change', () => {
     assert.deepEqual(await recorded(), ['created', 'deleted', 'created']);
   });
 
-  it('gives 12 changes at the same time a version each, at different times', async () => {
+  it('gives 12 changes at the same time a version each, at different times [world]', async () => {
     const { id } = await register();
     const tokens = Array.from({ length: 12 }, (_, index) => `reason ${index}`);
     const { endpoints } = database;

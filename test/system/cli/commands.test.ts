@@ -192,7 +192,7 @@ describe('the commands for users of the API', () => {
     match(unknown, /there is no command "frobnicate"\. hookline help lists them\.$/);
   });
 
-  it('replay what failed, with a dry run first', async () => {
+  it('replay what failed, with a dry run first [world]', async () => {
     receiver.handle(reply(500));
     const [event] = await json('trigger purchase --wait', 1);
     receiver.handle(reply(200));

@@ -10,7 +10,7 @@ import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-describe('hookline listen', () => {
+describe('hookline listen [world]', () => {
   let environment: Record<string, string>;
   let database: Database;
   let client: ApiClient;

@@ -76,7 +76,7 @@ describe('the TypeScript client', () => {
 });
 
 describe('the TypeScript client and a server that is killed', () => {
-  it('repeats what was under way with the same key, so that each event is there once', async () => {
+  it('repeats what was under way with the same key, so that each event is there once [world]', async () => {
     const receiver = await startReceiver();
     const environment = await testEnvironment({ HOOKLINE_PORT: String(await freePort()) });
     const database = await connectDatabase(environment['MONGODB_URI'] ?? '');

@@ -46,7 +46,7 @@ describe('Actions of Temporal Cloud', () => {
     });
   });
 
-  it('are two for a group, however many deliveries it has', async () => {
+  it('are two for a group, however many deliveries it has [world]', async () => {
     const receiver = await startReceiver();
     receivers.push(receiver);
     for (let endpoints = 0; endpoints < IN_GROUP; endpoints += 1) await client.register(receiver.url);
@@ -61,7 +61,7 @@ describe('Actions of Temporal Cloud', () => {
     assert.deepEqual(await actionsOf(workflowId), { WORKFLOW_EXECUTION_STARTED: 1, MARKER_RECORDED: 1 });
   });
 
-  it('are so many for a delivery that succeeds at the fourth attempt, and for the incident of its endpoint', async () => {
+  it('are so many for a delivery that succeeds at the fourth attempt, and for the incident of its endpoint [world]', async () => {
     const endpoint = await register(inTurn(reply(500), reply(500), reply(500), reply(200)));
     const id = await deliver();
     const {

@@ -133,7 +133,7 @@ describe('deliveries by their attempts', () => {
     assert.equal((await listed(`${endpoint}&any_attempt_status_code=500`, 2)).length, 0);
   }
 
-  it('are found by any attempt of any run, with the attempts that match', async () => {
+  it('are found by any attempt of any run, with the attempts that match [world]', async () => {
     await compare(Object.keys(FILTERS), 100);
     await compareKinds();
     await compare(KINDS, 1);
@@ -145,7 +145,7 @@ describe('deliveries by their attempts', () => {
     assert.equal(attempt.run_id, all.find(({ id }) => id === row.id)?.earlier_runs?.[0]?.run_id);
   });
 
-  it('are found in the archive alike, whichever of them Temporal has removed', async () => {
+  it('are found in the archive alike, whichever of them Temporal has removed [world]', async () => {
     await archived(
       system,
       client,

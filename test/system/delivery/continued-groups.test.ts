@@ -25,7 +25,7 @@ describe('a group that continues in a new run', () => {
     await system.close();
   });
 
-  it('still says how its deliveries stand, what was done to them, and when it began', async () => {
+  it('still says how its deliveries stand, what was done to them, and when it began [world]', async () => {
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
       attemptFirst: async ({ deliveries }) => deliveries.map(() => answered(500)),
     });

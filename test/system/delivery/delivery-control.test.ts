@@ -59,7 +59,7 @@ describe('control of a delivery', () => {
     assert.ok(late >= 0 && late < 60_000, `the timer fires ${late} ms after the promised time`);
   });
 
-  it('makes one attempt of twenty that are asked for at once', async () => {
+  it('makes one attempt of twenty that are asked for at once [world]', async () => {
     const held = holding();
     const delivery = await waiting(reply(500), held.handler);
     const answers = await Promise.all(Array.from({ length: 20 }, () => act(delivery.id, 'retry')));
@@ -116,7 +116,7 @@ describe('control of a delivery', () => {
     assert.equal(received(delivery).length, 1);
   });
 
-  it('answers 200 or 409, or that it takes too long, to acts upon deliveries that close meanwhile', async () => {
+  it('answers 200 or 409, or that it takes too long, to acts upon deliveries that close meanwhile [world]', async () => {
     receiver.handle(reply(500));
     const { id: endpoint_id } = await client.register(receiver.url);
     const actUpon = async (id: string) => {
@@ -172,7 +172,7 @@ describe('control of a delivery', () => {
     assert.equal((await act(delivery.id, 'cancel')).status, 200);
   });
 
-  it('sends a closed delivery again, and keeps the earlier run readable', async () => {
+  it('sends a closed delivery again, and keeps the earlier run readable [world]', async () => {
     receiver.handle(inTurn(reply(200), reply(500), reply(200)));
     const { id } = await send();
     const first = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
@@ -242,7 +242,7 @@ describe('control of a delivery', () => {
     );
   });
 
-  it('sends again what travelled in a group', async () => {
+  it('sends again what travelled in a group [world]', async () => {
     receiver.handle(reply(200));
     await client.register(receiver.url);
     const events = await Promise.all(Array.from({ length: 15 }, () => client.purchase()));
@@ -273,7 +273,7 @@ describe('control of a delivery', () => {
     assert.equal(new Set(listed.map(({ id }) => id)).size, 15);
   });
 
-  it('answers 404 for another account, and for what never was', async () => {
+  it('answers 404 for another account, and for what never was [world]', async () => {
     const delivery = await waiting(reply(500));
     const other = await system.account();
     for (const action of ['retry', 'cancel', 'pause', 'resume', 'resend']) {
@@ -326,7 +326,7 @@ function millis(time: { seconds?: unknown; nanos?: number | null } | null | unde
 }
 
 describe('control of a delivery that no worker runs', () => {
-  it('answers 503 and says that the request may still take effect', async () => {
+  it('answers 503 and says that the request may still take effect [world]', async () => {
     const system = await sharedSystem({}, 'api');
     const receiver = await startReceiver();
     try {

@@ -50,7 +50,7 @@ describe('an early attempt', () => {
     assert.equal(receiver.received.length, 1);
   });
 
-  it('does so in groups, too', async () => {
+  it('does so in groups, too [world]', async () => {
     const system = await sharedSystem();
     const client = await system.account();
     const begun = watch(client);
@@ -65,7 +65,7 @@ describe('an early attempt', () => {
     assert.equal(receiver.received.length, 20);
   });
 
-  it('is left to the workflow where that runs in another process', async () => {
+  it('is left to the workflow where that runs in another process [world]', async () => {
     const system = await startSystem({}, 'api');
     const worker = await startService(system.settings, 'worker', pino({ level: 'silent' }));
     const client = await system.account();

@@ -13,7 +13,7 @@ import { until } from '../../support/until.js';
 
 const DELIVERIES = 10;
 
-describe('a delivery that succeeds at once', () => {
+describe('a delivery that succeeds at once [world]', () => {
   let receiver: Receiver;
   let database: Database;
   let temporal: TemporalConnection;

@@ -53,7 +53,7 @@ describe('an event', () => {
     assert.equal(new Set(received.map(({ headers }) => headers['webhook-signature'])).size, 3);
   });
 
-  it('goes to each of 130 endpoints, started as groups before it is answered, with one payload each', async () => {
+  it('goes to each of 130 endpoints, started as groups before it is answered, with one payload each [world]', async () => {
     const urls = Array.from({ length: 130 }, (_, index) => `${receiver.url}/${index}`);
     await registerDirectly(system.database.endpoints, client.accountId, urls);
     const event = await client.purchase();
@@ -97,7 +97,7 @@ describe('an event', () => {
     assert.equal(receiver.received.length, 130);
   });
 
-  it('that is accepted again starts no group twice', async () => {
+  it('that is accepted again starts no group twice [world]', async () => {
     const targets = (await register(25)).map(({ id }) => ({ endpoint_id: id }));
     const starter = createStarter(
       system.settings,
@@ -122,7 +122,7 @@ describe('an event', () => {
     assert.equal(receiver.received.length, 25);
   });
 
-  it('says how many of its deliveries have been started while they are', async () => {
+  it('says how many of its deliveries have been started while they are [world]', async () => {
     const waiting = await startSystem({}, 'api');
     const batches: { first: number; go(): void }[] = [];
     const startDeliveries = ({ first }: { first: number }) =>
@@ -172,7 +172,7 @@ describe('an event', () => {
     }
   });
 
-  it('is started once for each of so many endpoints that several executions share them', async () => {
+  it('is started once for each of so many endpoints that several executions share them [world]', async () => {
     const taskQueue = `stub-${newId('group')}`;
     const settings = { ...system.settings, HOOKLINE_TASK_QUEUE: taskQueue };
     const starter = createStarter(settings, system, createKnowledge(settings, system), undefined);
@@ -224,7 +224,7 @@ describe('an event', () => {
     assert.equal(receiver.received.length, 0);
   });
 
-  it('can be read right after it was accepted, with every delivery', async () => {
+  it('can be read right after it was accepted, with every delivery [world]', async () => {
     receiver.handle(reply(500));
     const endpoints = await register(8);
     for (let round = 0; round < 4; round++) {

@@ -49,7 +49,7 @@ describe('group commit', () => {
     assert.ok(executions.size < EVENTS / 2, `${executions.size} executions`);
   });
 
-  it('lists single deliveries, each once, also by filter', async () => {
+  it('lists single deliveries, each once, also by filter [world]', async () => {
     const expected = events.flatMap(({ deliveries }) => ids(deliveries)).sort();
     assert.deepEqual(ids(await delivered()), expected);
     assert.deepEqual(ids(await rows()), expected);
@@ -72,7 +72,7 @@ describe('group commit', () => {
     }
   });
 
-  it('shows a group’s deliveries to their own account only', async () => {
+  it('shows a group’s deliveries to their own account only [world]', async () => {
     const other = registering(await system.account(), RETRIES);
     await other.register(receiver.url);
     const mixed = await Promise.all(
@@ -92,7 +92,7 @@ describe('group commit', () => {
     assert.equal((await other.request('GET', `/v18.0/events/${events.at(-1)?.id}`)).status, 404);
   });
 
-  it('continues deliveries that did not succeed with their first attempt', async () => {
+  it('continues deliveries that did not succeed with their first attempt [world]', async () => {
     const unlucky = registering(await system.account(), RETRIES);
     await unlucky.register(failing.url);
     // All are on their way before the first failure is known: those that come later would wait until the endpoint
@@ -128,7 +128,7 @@ describe('group commit', () => {
     assert.deepEqual(ids(await readAll(unlucky, '/v18.0/events')), ids(sent));
   });
 
-  it('commits deliveries to unhealthy endpoints in groups too, apart from those to healthy ones', async () => {
+  it('commits deliveries to unhealthy endpoints in groups too, apart from those to healthy ones [world]', async () => {
     const account = registering(await system.account(), RETRIES);
     const bad = await account.register(failing.url);
     await account.purchase();
@@ -156,7 +156,7 @@ describe('group commit', () => {
     assert.equal(await count(good, bad), 0);
   });
 
-  it('can be switched off: strictly one workflow for each delivery', async () => {
+  it('can be switched off: strictly one workflow for each delivery [world]', async () => {
     const strict = await sharedSystem({ HOOKLINE_GROUP_COMMIT: 'off' });
     const account = await strict.account();
     await account.register(receiver.url);

@@ -13,7 +13,7 @@ import { startGroup } from '../../support/parts/start-group.js';
 import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { until } from '../../support/until.js';
 
-describe('the history of a group', () => {
+describe('the history of a group [world]', () => {
   let system: Awaited<ReturnType<typeof connectLedger>>;
   let stop: (() => Promise<void>) | undefined;
   before(async () => {

@@ -31,7 +31,7 @@ const TAKES_ITS_TIME_MS = 500;
 
 const webhookIds = (receiver: Receiver) => receiver.received.map(({ headers }) => headers['webhook-id']);
 
-describe('isolation', () => {
+describe('isolation [world]', () => {
   // An attempt may hang for longer than any of these tests lasts, so nothing in them passes because a limit was
   // reached.
   const HANG = { HOOKLINE_ATTEMPT_TIMEOUT: '100s', HOOKLINE_RETRY_SCHEDULE: '1h' };

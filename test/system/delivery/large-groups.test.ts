@@ -20,7 +20,7 @@ const LONGEST = JSON.stringify({
   items: [{ name: '"'.repeat(MAX_PAYLOAD_BYTES / 2 - 200), qty: 1 }],
 });
 
-describe('a large group of deliveries of one event', () => {
+describe('a large group of deliveries of one event [world]', () => {
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await startReceiver({ tls: false });

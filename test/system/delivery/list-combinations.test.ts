@@ -126,7 +126,7 @@ describe('lists by several filters', () => {
   };
   const orderOf = new Map<string, string>();
 
-  it('have what matches all of them, each once, for deliveries and their events', async () => {
+  it('have what matches all of them, each once, for deliveries and their events [world]', async () => {
     for (const order of ['order-0', 'order-1', 'order-2', 'alone'])
       for (const { id } of await readAll(client, `/v18.0/events?limit=100&key=order_id:${order}`))
         orderOf.set(id, order);
@@ -184,7 +184,7 @@ describe('lists by several filters', () => {
     }
   });
 
-  it('show nothing of another account to a cursor that names its execution, and refuse what is no cursor', async () => {
+  it('show nothing of another account to a cursor that names its execution, and refuse what is no cursor [world]', async () => {
     const other = await system.account();
     const secret = await system.database.installationSecrets.get(CURSOR_SECRET);
     const encode = (parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
@@ -235,7 +235,7 @@ describe('lists by several filters', () => {
     }
   });
 
-  it('go on where they were while events arrive', async () => {
+  it('go on where they were while events arrive [world]', async () => {
     const before = await readAll(client, '/v18.0/events?limit=100');
     const arrivals: Promise<unknown>[] = [];
     const post = () => void arrivals.push(client.purchase(purchase(`arrival-${arrivals.length}`)));

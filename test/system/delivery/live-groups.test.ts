@@ -65,7 +65,7 @@ describe('a group of deliveries', () => {
   /** Statuses of the attempts, in their order. */
   const statuses = ({ attempts }: Delivery) => attempts.map(({ status_code }) => status_code);
 
-  it('keeps deliveries that did not succeed, and is read as its deliveries: by status, each with its attempts, its reason and its next attempt', async () => {
+  it('keeps deliveries that did not succeed, and is read as its deliveries: by status, each with its attempts, its reason and its next attempt [world]', async () => {
     const { client, eventId, groupId, all } = await theGroup();
     assert.deepEqual([...new Set(all.map(({ workflow_id }) => workflow_id))], [groupId]);
     const { count } = await system.temporal.client.workflow.count(
@@ -190,7 +190,7 @@ describe('a group of deliveries', () => {
     assert.equal(listed.length, ENDPOINTS);
   });
 
-  it('releases what waits for an endpoint that takes deliveries again, by one signal', async () => {
+  it('releases what waits for an endpoint that takes deliveries again, by one signal [world]', async () => {
     const client = await system.account();
     const [endpoint, ...others] = await Promise.all(
       Array.from({ length: ENDPOINTS }, (_, index) =>
@@ -223,7 +223,7 @@ describe('a group of deliveries', () => {
     assert.equal(signals?.length, 1);
   });
 
-  it('is read while no worker runs', async () => {
+  it('is read while no worker runs [world]', async () => {
     const own = await startSystem(UNHURRIED);
     const client = await own.account();
     const { eventId, all } = await start(client);

@@ -47,7 +47,7 @@ describe('retries', () => {
   const executionStatus = async (id: string) =>
     (await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).describe()).status.name;
 
-  it('go on after two errors and a hanging endpoint, in one workflow, until it is delivered', async () => {
+  it('go on after two errors and a hanging endpoint, in one workflow, until it is delivered [world]', async () => {
     receiver.handle(inTurn(reply(500), reply(500), neverAnswer, reply(200)));
     const { delivery, secret } = await deliver();
     assert.equal(delivery.status, 'delivered');
@@ -139,7 +139,7 @@ describe('retries', () => {
     assert.ok(Date.parse(second?.at ?? '') >= answered + 2_000);
   });
 
-  it('wait until the date that Retry-After names', async () => {
+  it('wait until the date that Retry-After names [world]', async () => {
     let named = Infinity;
     const later: Handler = (_request, response) => {
       named = Math.ceil(Date.now() / 1_000) * 1_000 + 3_000;
@@ -186,7 +186,7 @@ describe('retries', () => {
     }
   });
 
-  it('stop where the park limit is reached: expired, Failed', async () => {
+  it('stop where the park limit is reached: expired, Failed [world]', async () => {
     const impatient = await sharedSystem({ HOOKLINE_PARK_LIMIT: '300ms' });
     client = await impatient.account();
     await client.register(receiver.url, { status: 'paused' });

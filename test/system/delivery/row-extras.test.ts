@@ -37,7 +37,7 @@ describe('what a list of deliveries shows if it is asked to', () => {
   };
   const INCLUDE = 'include=last_attempt,business_keys';
 
-  it('is how the latest attempt went, of how many, and the business keys; of its own account alone', async () => {
+  it('is how the latest attempt went, of how many, and the business keys; of its own account alone [world]', async () => {
     const good = await client.register(receiver.url);
     const failing = await client.register(`${receiver.url}/fails`);
     const brief = await client.register(`${receiver.url}/fails`, { retry_schedule: ['1h'] });

@@ -111,7 +111,7 @@ describe('the timeline of a delivery', () => {
     for (const { at, text } of items) assert.ok(lines.text.includes(`${at}  `) && lines.text.includes(text));
   });
 
-  it('tells the same of a delivery in a group, also of what is done to it there', async () => {
+  it('tells the same of a delivery in a group, also of what is done to it there [world]', async () => {
     receiver.handle((request, ...rest) => reply(request.url === '/first' ? 503 : 200)(request, ...rest));
     const { id, event } = await group('active');
     assert.equal(typesOf(await timeline(id)), 'accepted started attempt wait');
@@ -126,7 +126,7 @@ describe('the timeline of a delivery', () => {
     assert.equal(typesOf(await timeline(data[0].id)), 'accepted started attempt delivered');
   });
 
-  it('tells parking and release, by itself and in a group', async () => {
+  it('tells parking and release, by itself and in a group [world]', async () => {
     const alone = await client.register(receiver.url, { status: 'paused' });
     const single = firstOf(await client.purchase());
     await client.deliveryUntil(single, ({ status }) => status === 'parked');
@@ -142,7 +142,7 @@ describe('the timeline of a delivery', () => {
     assert.equal(typesOf(await timeline(id)), told);
   });
 
-  it('tells a termination and a reset in Temporal', async () => {
+  it('tells a termination and a reset in Temporal [world]', async () => {
     receiver.handle(reply(503));
     await client.register(receiver.url);
     const id = firstOf(await client.purchase());

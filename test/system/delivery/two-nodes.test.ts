@@ -63,7 +63,7 @@ describe('an event that another node has accepted a moment ago', () => {
       }),
     );
 
-  it('is found, with its delivery', async () => {
+  it('is found, with its delivery [world]', async () => {
     await readEach(async ({ id }, deliveryId) => {
       const event = await events.get(client.accountId, id, endpointIds);
       assert.deepEqual(

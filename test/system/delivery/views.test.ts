@@ -172,7 +172,7 @@ describe('the views of a delivery', () => {
       assert.equal(delivery?.workflow_id, `${delivery?.id}:${client.accountId}`);
     });
 
-  it('agree on the deliveries of a group', async () => {
+  it('agree on the deliveries of a group [world]', async () => {
     const names = await register(
       [...NAMES, ...NAMES].filter((name) => name !== 'never answers').concat('succeeds', 'succeeds'),
     );
@@ -187,14 +187,14 @@ describe('the views of a delivery', () => {
       assert.equal(one.attempts.length, 2);
   });
 
-  it('agree on the deliveries of a group whose first attempts are under way', async () => {
+  it('agree on the deliveries of a group whose first attempts are under way [world]', async () => {
     await register(Array.from({ length: IN_GROUP }, () => 'never answers' as const));
     const event = await client.purchase();
     const all = await agreed(event.id, () => 'delivering');
     for (const { reason } of all) assert.match(reason ?? '', /^The first attempt is under way/);
   });
 
-  it('agree on the deliveries of a group that has closed, at once and later', async () => {
+  it('agree on the deliveries of a group that has closed, at once and later [world]', async () => {
     for (const name of ['succeeds', 'fails for good'] as const) {
       client = await system.account();
       await register(Array.from({ length: IN_GROUP }, () => name));
@@ -209,7 +209,7 @@ describe('the views of a delivery', () => {
     }
   });
 
-  it('agree on deliveries of a group that were acted upon, where they are and sent again', async () => {
+  it('agree on deliveries of a group that were acted upon, where they are and sent again [world]', async () => {
     const names = await register(Array.from({ length: IN_GROUP }, () => 'fails' as const));
     assert.equal(names.size, IN_GROUP);
     const event = await client.purchase();
@@ -233,7 +233,7 @@ describe('the views of a delivery', () => {
     assert.equal(all.find(({ id }) => id === again.id)?.earlier_runs?.length, 1);
   });
 
-  it('agree on a delivery and a group that were terminated in Temporal: by whom, why, and what had ended before', async () => {
+  it('agree on a delivery and a group that were terminated in Temporal: by whom, why, and what had ended before [world]', async () => {
     await register(['fails']);
     const single = await client.purchase();
     const [before] = await agreed(single.id, () => 'retrying');
@@ -261,7 +261,7 @@ describe('the views of a delivery', () => {
     );
   });
 
-  it('agree on the run that counts if an execution was reset in Temporal', async () => {
+  it('agree on the run that counts if an execution was reset in Temporal [world]', async () => {
     const reset = async (workflowId: string) => {
       const { client: temporal } = system.temporal;
       const { runId } = await temporal.workflow.getHandle(workflowId).describe();
@@ -296,7 +296,7 @@ describe('the views of a delivery', () => {
 });
 
 describe('the views of a delivery that expires', () => {
-  it('agree, by itself and in a group', async () => {
+  it('agree, by itself and in a group [world]', async () => {
     const system = await sharedSystem({ HOOKLINE_PARK_LIMIT: '300ms' });
     const receiver = await startReceiver();
     try {
@@ -327,7 +327,7 @@ describe('the views of a delivery that expires', () => {
 });
 
 describe('the views of deliveries under load', () => {
-  it('have a reason for each that is open, and when it goes on or what it waits for', async () => {
+  it('have a reason for each that is open, and when it goes on or what it waits for [world]', async () => {
     const system = await sharedSystem(UNHURRIED);
     const receiver = await startReceiver({ handler: neverAnswer });
     try {

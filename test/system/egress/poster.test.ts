@@ -61,7 +61,7 @@ describe('the poster', () => {
     assert.ok((await all).every(({ error_code }) => error_code !== undefined));
   });
 
-  it('keeps nothing of an exchange that is over, though its time is not', async () => {
+  it('keeps nothing of an exchange that is over, though its time is not [world]', async () => {
     const receiver = await startReceiver({ tls: false });
     const one = await poster();
     const exchanged = async () => {
@@ -85,7 +85,7 @@ describe('the poster', () => {
     await receiver.close();
   });
 
-  it('says where each exchange went and which steps it took, however many are under way at once', async () => {
+  it('says where each exchange went and which steps it took, however many are under way at once [world]', async () => {
     const receivers = await Promise.all([startReceiver(), startReceiver({ tls: false })]);
     const proxy = await startConnectProxy();
     const direct = await poster();

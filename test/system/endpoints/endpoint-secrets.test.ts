@@ -90,7 +90,7 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
     );
   });
 
-  it('are both used while a rotation overlaps, and the old one is not used any longer', async () => {
+  it('are both used while a rotation overlaps, and the old one is not used any longer [world]', async () => {
     const endpoint = await client.register(receiver.url);
     // Long enough for a delivery within it on a slow machine.
     const rotated = await rotate(endpoint.id, { overlap: '4s' });
@@ -204,7 +204,7 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
     assert.ok(!signed(Buffer.concat([body, Buffer.from(' ')])));
   });
 
-  it('and headers appear in no history, log, list, error or database field', async () => {
+  it('and headers appear in no history, log, list, error or database field [world]', async () => {
     const header = 'Bearer header-value-of-the-subscriber';
     const endpoint = await client.register(receiver.url, { headers: { authorization: header } });
     // The subscriber answers with what it was sent, and fails: the answer goes into the record.

@@ -167,7 +167,7 @@ describe('verification', () => {
     assert.match(receiver.received[0]?.path ?? '', /^\/hooks\?team=1&hub\.mode=subscribe/);
   });
 
-  it('is due again for another URL; deliveries are parked until then, and an old answer counts for nothing', async () => {
+  it('is due again for another URL; deliveries are parked until then, and an old answer counts for nothing [world]', async () => {
     receiver.handle(answerChallenge);
     const endpoint = await client.register(receiver.url);
     await untilStatus(endpoint.id, 'active');
@@ -202,7 +202,7 @@ describe('verification', () => {
 });
 
 describe('verification of an endpoint that does not answer', () => {
-  it('ends with a disabled endpoint and a reason, and can be started again', async () => {
+  it('ends with a disabled endpoint and a reason, and can be started again [world]', async () => {
     const system = await startSystem({
       HOOKLINE_ENDPOINT_VERIFICATION: 'required',
       HOOKLINE_VERIFICATION_SCHEDULE: '50ms',

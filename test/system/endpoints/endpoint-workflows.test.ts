@@ -44,7 +44,7 @@ describe('the workflows that look after an endpoint', () => {
     return runs.sort((a, b) => a.type.localeCompare(b.type));
   };
 
-  it('are found by their endpoint, and end as Completed', async () => {
+  it('are found by their endpoint, and end as Completed [world]', async () => {
     const { id } = await client.register(receiver.url);
     await until(
       () => show(id),
@@ -111,7 +111,7 @@ describe('the workflows that look after an endpoint', () => {
     assert.equal((await stored())?.status, 'disabled');
   });
 
-  it('verify an endpoint by its new URL in the end, though whoever changed it crashed before saying so', async () => {
+  it('verify an endpoint by its new URL in the end, though whoever changed it crashed before saying so [world]', async () => {
     receiver.handle(reply(404));
     const impatient = await startSystem({
       ...VERIFYING,

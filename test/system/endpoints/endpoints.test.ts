@@ -83,7 +83,7 @@ describe('an endpoint', () => {
     assert.deepEqual([second?.['x-tenant'], second?.['x-team']], ['seven', 'blue']);
   });
 
-  it('gets the example of a kind, signed as an event of it, and nothing that its subscriber makes up', async () => {
+  it('gets the example of a kind, signed as an event of it, and nothing that its subscriber makes up [world]', async () => {
     const { json } = await create({
       event_kinds: ['endpoint.failing'],
       filter: { path: '/total', at_least: 1e9 },

@@ -36,7 +36,7 @@ describe('filters of endpoints', () => {
       OPERATOR,
     );
 
-  it('have a bound together: what is registered beyond it is refused, and what becomes shorter never is', async () => {
+  it('have a bound together: what is registered beyond it is refused, and what becomes shorter never is [world]', async () => {
     const longest: Filter = { path: '/total', in: Array(100).fill('v'.repeat(150)) };
     const size = JSON.stringify(longest).length;
     assert.ok(size <= FILTER_BOUNDS.size);
@@ -64,7 +64,7 @@ describe('filters of endpoints', () => {
     assert.equal((await client.request('POST', PATH, { body })).status, 201);
   });
 
-  it('have that bound also if many are registered, and changed, at once', async () => {
+  it('have that bound also if many are registered, and changed, at once [world]', async () => {
     const longest: Filter = { path: '/total', in: Array(100).fill('v'.repeat(150)) };
     const count = Math.floor(FILTER_BOUNDS.sizeOfAll / JSON.stringify(longest).length);
     await Promise.all(Array.from({ length: count - 2 }, () => stored(longest)));

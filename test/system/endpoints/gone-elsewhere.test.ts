@@ -47,7 +47,7 @@ describe('an answer 410 that comes after the endpoint has got another URL', () =
     return delivery;
   }
 
-  it('does not disable it: the delivery goes to the present URL', async () => {
+  it('does not disable it: the delivery goes to the present URL [world]', async () => {
     const { id } = await client.register(former.url);
     const delivery = await moveDuringAttempt(id);
     answerGone();
@@ -59,7 +59,7 @@ describe('an answer 410 that comes after the endpoint has got another URL', () =
     assert.equal((await show(id)).status, 'active');
   });
 
-  it('does not end an incident that is open', async () => {
+  it('does not end an incident that is open [world]', async () => {
     former.handle(reply(500));
     present.handle(reply(500));
     const { id } = await client.register(former.url);

@@ -131,7 +131,7 @@ describe('failures that several processes count', () => {
     );
   });
 
-  it('are counted after a success, also if the incident hears of both at once', async () => {
+  it('are counted after a success, also if the incident hears of both at once [world]', async () => {
     const { first, endpoint, startWorker } = await idleProcesses(2);
     const began = Date.now();
     await first.failed(endpoint, 'answered 500', began);
@@ -145,7 +145,7 @@ describe('failures that several processes count', () => {
     assert.equal(open?.last_failure, 'answered 503');
   });
 
-  it('are known to the incident before it ends, if deliveries wait because of them', async () => {
+  it('are known to the incident before it ends, if deliveries wait because of them [world]', async () => {
     const releases: boolean[] = [];
     const { first, conditions, endpoint, startWorker } = await idleProcesses(2, async ({ release }) => {
       releases.push(release);
@@ -249,7 +249,7 @@ describe('failures that several processes count', () => {
     assert.ok(since >= before && since <= after, `${since} is not from ${before} to ${after}`);
   });
 
-  it('are reported one after another where many endpoints begin to fail at once: together with those that follow, and not if the endpoint recovers first', async () => {
+  it('are reported one after another where many endpoints begin to fail at once: together with those that follow, and not if the endpoint recovers first [world]', async () => {
     const { first, endpoint, startWorker } = await idleProcesses(2);
     const endpoints = others(endpoint, 3 * MOST_FAILURE_REPORTS);
     const [recovering, failingOn] = endpoints.slice(-2);

@@ -114,7 +114,7 @@ describe('incidents of endpoints', () => {
     assert.deepEqual(await incidentRuns(), []);
   });
 
-  it('has new deliveries wait when there are many failures, probes, and releases them oldest first', async () => {
+  it('has new deliveries wait when there are many failures, probes, and releases them oldest first [world]', async () => {
     await start({
       HOOKLINE_PROBE_INTERVAL: '3s',
       HOOKLINE_RELEASE_RATE: '10',
@@ -160,7 +160,7 @@ describe('incidents of endpoints', () => {
     );
   });
 
-  it('disables an endpoint that fails for too long, once, says why, and parks its deliveries', async () => {
+  it('disables an endpoint that fails for too long, once, says why, and parks its deliveries [world]', async () => {
     await start(IMPATIENT, UNTIL_DISABLED);
     const id = await send();
     const parked = await client.deliveryUntil(id, ({ status }) => status === 'parked');
@@ -179,7 +179,7 @@ describe('incidents of endpoints', () => {
     );
   });
 
-  it('disables an endpoint at once that answers 410, and says so once', async () => {
+  it('disables an endpoint at once that answers 410, and says so once [world]', async () => {
     await start();
     receiver.handle(reply(410));
     const ids = await Promise.all([send(), send(), send()]);
@@ -193,7 +193,7 @@ describe('incidents of endpoints', () => {
     );
   });
 
-  it('are told of in one delivery also if they are told of again, which began in a group', async () => {
+  it('are told of in one delivery also if they are told of again, which began in a group [world]', async () => {
     [receiver, watcher] = await Promise.all([startReceiver(), startReceiver()]);
     const shared = await sharedSystem();
     const watching = await shared.account();

@@ -74,7 +74,7 @@ describe('the release of a backlog', () => {
         .describe()
     ).status.name;
 
-  it('goes oldest first, in waves, and ends as Completed though it is asked for again', async () => {
+  it('goes oldest first, in waves, and ends as Completed though it is asked for again [world]', async () => {
     const ids = await park(COUNT);
     await act('resume');
     await act('pause');
@@ -92,7 +92,7 @@ describe('the release of a backlog', () => {
     await until(releaseStatus, (status) => status === 'COMPLETED');
   });
 
-  it('stops when the endpoint fails again, and what is left waits without an attempt', async () => {
+  it('stops when the endpoint fails again, and what is left waits without an attempt [world]', async () => {
     const ids = await park(MANY);
     receiver.handle(reply(500));
     await act('resume');
@@ -112,7 +112,7 @@ describe('the release of a backlog', () => {
     assert.ok(undelivered.length <= receiver.received.filter(({ answered }) => answered === 500).length);
   });
 
-  it('stops at the first failures when somebody resumes an endpoint whose incident is still open', async () => {
+  it('stops at the first failures when somebody resumes an endpoint whose incident is still open [world]', async () => {
     await neverReleased();
     receiver.handle(reply(500));
     for (let failures = 0; failures < BACKOFF_AFTER_FAILURES; failures += 1) await client.purchase();
@@ -131,7 +131,7 @@ describe('the release of a backlog', () => {
     assert.deepEqual([status, attempts.length], ['parked', 0]);
   });
 
-  it('goes on slowly after failures that are too few for an incident to probe', async () => {
+  it('goes on slowly after failures that are too few for an incident to probe [world]', async () => {
     const count = 2 * FEW;
     await park(count);
     let answered = 0;
@@ -141,7 +141,7 @@ describe('the release of a backlog', () => {
     await receiver.waitFor((all) => new Set(all.map(({ headers }) => headers['webhook-id'])).size === count);
   });
 
-  it('asks about the endpoint again soon, however much it has to give way to others', async () => {
+  it('asks about the endpoint again soon, however much it has to give way to others [world]', async () => {
     await park(COUNT);
     const { workflow } = system.temporal.client;
     // Signals of a known duration, whatever this machine does: those of the first part are quick, so that later ones
@@ -193,7 +193,7 @@ describe('the release of a backlog', () => {
     );
   });
 
-  it('finds the oldest delivery to probe with, without reading all of a large backlog', async () => {
+  it('finds the oldest delivery to probe with, without reading all of a large backlog [world]', async () => {
     const read: string[] = [];
     const counting = listing((execution) => {
       read.push(execution.workflowId);

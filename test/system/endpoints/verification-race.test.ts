@@ -55,7 +55,7 @@ describe("a confirmation that races a change of the endpoint's URL", () => {
       (last) => last === 'TIMER_STARTED',
     );
 
-  it('never takes an endpoint into service for a URL that nobody confirmed', async () => {
+  it('never takes an endpoint into service for a URL that nobody confirmed [world]', async () => {
     const ids: string[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const { id, confirmation } = await register();

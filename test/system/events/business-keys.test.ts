@@ -71,7 +71,7 @@ describe('business keys', () => {
     assert.deepEqual(kind.json.data, []);
   });
 
-  it('stay with an event without endpoints, with many, acted upon or resent', async () => {
+  it('stay with an event without endpoints, with many, acted upon or resent [world]', async () => {
     const other = await system.account();
     const lonely = await other.purchase(purchase('lonely'));
     assert.deepEqual(ids(await findUntil('events', 'order_id:lonely', 1, other)), [lonely.id]);
@@ -131,7 +131,7 @@ describe('business keys', () => {
     assert.deepEqual(ids(await findUntil('events', 'order_id:same-order', 1, two)), [theirs.id]);
   });
 
-  it('are in no search attribute or memo; `hookline key` prints the query for Temporal UI', async () => {
+  it('are in no search attribute or memo; `hookline key` prints the query for Temporal UI [world]', async () => {
     const { id } = await client.purchase(purchase('ada@example.com'), {
       'hookline-key': 'customer=ada%40example.com',
     });

@@ -9,7 +9,7 @@ import { type SharedSystem, sharedSystem } from '../../support/system.js';
 /** Processor time for which the main thread may be held up at once, milliseconds. A check takes many times that. */
 const BRIEF_MS = 300;
 
-describe('a schema that is costly to check', () => {
+describe('a schema that is costly to check [world]', () => {
   let system: SharedSystem;
   let service: ServiceProcess;
   let client: ApiClient;

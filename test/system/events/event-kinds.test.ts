@@ -60,7 +60,7 @@ describe('event kinds', () => {
     ]);
   });
 
-  it("are the account's own, and events of them are validated and delivered", async () => {
+  it("are the account's own, and events of them are validated and delivered [world]", async () => {
     const created = await create('order.shipped');
     assert.equal(created.status, 201, created.text);
     assert.equal(created.headers.get('location'), '/v18.0/event_kinds/order.shipped');
@@ -157,7 +157,7 @@ describe('event kinds', () => {
     });
   });
 
-  it('are as many as an account may have, also if some are added at once', async () => {
+  it('are as many as an account may have, also if some are added at once [world]', async () => {
     const { accountId } = client;
     for (let number = 0; number < 198; number += 1)
       await system.database.eventKinds.create(accountId, `kind.n${number}`, '', {}, OPERATOR);

@@ -6,8 +6,11 @@ import { MAX_WAITING_PER_ACCOUNT } from '../../../src/api/payloads/fair-queue.js
 import { PayloadChecks } from '../../../src/api/payloads/payload-checks.js';
 import type { EventKind } from '../../../src/domain/event/event-kinds.js';
 import { Problem } from '../../../src/domain/http/problem.js';
+import { needs } from '../../support/needs.js';
 import { COSTLY } from '../../support/parts/costly-schemas.js';
 import { until } from '../../support/until.js';
+
+needs('build');
 
 /** Takes a thread for as long as a check may. */
 const endless = COSTLY.find(({ name }) => name === '1,500 alternatives for each item') ?? assert.fail();
@@ -24,7 +27,7 @@ const costly = {
   payload: JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ a: i }))),
 };
 
-describe('the threads that check payloads', () => {
+describe('the threads that check payloads [world]', () => {
   let checks: PayloadChecks;
   beforeEach(() => {
     checks = new PayloadChecks();

@@ -47,7 +47,7 @@ function openByStatus(answer: { data?: Row[] }): unknown {
   };
 }
 
-describe('docs/answers.md', () => {
+describe('docs/answers.md [world]', () => {
   let system: SharedSystem;
   let client: ApiClient;
   const receivers: Receiver[] = [];

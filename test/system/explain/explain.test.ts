@@ -167,7 +167,7 @@ describe('explain', () => {
     },
   };
 
-  it('names the cause of deliveries and missing deliveries of 20 kinds', async () => {
+  it('names the cause of deliveries and missing deliveries of 20 kinds [world]', async () => {
     const endpoints: { cause: string; id: string }[] = [];
     for (const [name, cause] of Object.entries(causes)) {
       const id = cause.make
@@ -241,7 +241,7 @@ describe('explain', () => {
     );
   });
 
-  it('says what a delivery waits for: its turn, or its endpoint, which keeps failing', async () => {
+  it('says what a delivery waits for: its turn, or its endpoint, which keeps failing [world]', async () => {
     const own = await system.account();
     const slow = await own.register(`${receiver.url}/200/slow`, { rate_limit: 0.01 });
     const failing = await own.register(`${receiver.url}/500`);
@@ -316,7 +316,7 @@ describe('explain', () => {
     assert.deepEqual(verdict.event, { id: event.id, kind: 'purchase', created_at: event.created_at });
   });
 
-  it('predicts the next attempt to the second, alone and in a group', async () => {
+  it('predicts the next attempt to the second, alone and in a group [world]', async () => {
     const own = await system.account();
     const { id } = await own.register(`${receiver.url}/500/again`, { retry_schedule: ['5s'] });
     const posted = [await own.purchase()];

@@ -21,7 +21,7 @@ type Reports = Awaited<ReturnType<Activities['attemptMembers']>>;
 /** A report that no code makes: the workflow's code throws on it, and so does who reads it in the history. */
 const BROKEN = 'no report' as unknown as Reports;
 
-describe('explain, of a delivery whose workflow task fails', () => {
+describe('explain, of a delivery whose workflow task fails [world]', () => {
   const taskQueue = `failing-${newId('event')}`;
   let system: SharedSystem;
   let client: ApiClient;

@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Report } from '../../../bench/chaos/report.js';
+import { needs } from '../../support/needs.js';
 import { countStart } from '../../support/started.js';
+
+// It starts servers of its own, whose programs take minutes to make.
+needs('servers');
 
 /** It has a plan with kills of a process and of both servers, a network that loses answers, and acts upon all of it. */
 const ARGUMENTS = ['--seed', '52', '--minutes', '0.35', '--rate', '6', '--sample', '20'];
@@ -19,7 +23,7 @@ const LIMIT_MS = 900_000;
  * The runner of `npm run chaos`, as it is built, for a short time: it costs a minute of processor, because nothing less
  * than servers and processes that really die shows that nothing is lost and that all views agree.
  */
-describe('a whole installation under faults', function () {
+describe('a whole installation under faults [world]', function () {
   this.timeout(LIMIT_MS);
   let folder: string;
 

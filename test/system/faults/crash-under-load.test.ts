@@ -15,7 +15,7 @@ const CONCURRENCY = 32;
 /** The process dies when so many have been acknowledged. */
 const KILLED_AFTER = 80;
 
-describe('a crash under load', () => {
+describe('a crash under load [world]', () => {
   let environment: Record<string, string>;
   let database: Database;
   let temporal: TemporalConnection;

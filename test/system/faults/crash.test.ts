@@ -159,7 +159,7 @@ describe('a process of the service', () => {
       assert.notEqual(mine.json.id, theirs.json.id);
     });
 
-    it('that a crash left without its deliveries starts them when it is repeated', async () => {
+    it('that a crash left without its deliveries starts them when it is repeated [world]', async () => {
       const endpoint = await client.register(receiver.url);
       const now = Date.now();
       const fresh = {

@@ -12,7 +12,7 @@ import { startSystem, type TestSystem } from '../../support/system.js';
 const ENDPOINTS = MAX_STARTED_AT_ONCE + 10;
 const ANSWERED_BEFORE_THE_CRASH = 100;
 
-describe(`a fan-out to ${ENDPOINTS} endpoints`, () => {
+describe(`a fan-out to ${ENDPOINTS} endpoints [world]`, () => {
   let system: TestSystem;
   let receiver: Receiver;
 

@@ -23,7 +23,7 @@ interface Answer {
   ms: number;
 }
 
-describe('a server that accepts and stays silent', () => {
+describe('a server that accepts and stays silent [world]', () => {
   let system: TestSystem;
   let temporal: FreezingProxy;
   let mongodb: FreezingProxy;

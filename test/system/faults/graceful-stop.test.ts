@@ -11,7 +11,7 @@ const PRODUCERS = 8;
 /** The service is told to stop when so many have been accepted. */
 const STOPPED_AFTER = 100;
 
-describe('a service that is asked to stop', () => {
+describe('a service that is asked to stop [world]', () => {
   it('ends though its clients go on, and has made every delivery that it accepted, once', async () => {
     const environment = await testEnvironment();
     const database = await connectDatabase(environment['MONGODB_URI'] ?? '');

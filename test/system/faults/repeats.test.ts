@@ -17,7 +17,7 @@ const KEYS = Array.from({ length: EVENTS }, (_, index) => `order-${index}`);
  * answer, the other events wait; then they are started as a group. Each test costs the five seconds within which a
  * first request may end by itself.
  */
-describe('an event that is repeated at another process', () => {
+describe('an event that is repeated at another process [world]', () => {
   let first: TestSystem;
   let second: TestSystem;
   let temporal: FreezingProxy;

@@ -15,7 +15,7 @@ const KEY = { 'idempotency-key': 'order-1' };
 /** Of the eight seconds that a request has, these go by before the start. Milliseconds. */
 const SLOW_START_MS = 2_000;
 
-describe('a start that Temporal has persisted, and whose confirmation fails', () => {
+describe('a start that Temporal has persisted, and whose confirmation fails [world]', () => {
   let system: TestSystem;
   let temporal: FreezingProxy;
   let mongodb: FreezingProxy;

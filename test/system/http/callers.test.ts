@@ -37,7 +37,7 @@ describe('a caller of the API', () => {
     assert.deepEqual((await post()).json, first.json);
   });
 
-  it('learns from Location where a resource is, however it wrote the path', async () => {
+  it('learns from Location where a resource is, however it wrote the path [world]', async () => {
     const endpoint = { target_url: 'https://shop.example.com/hooks', event_kinds: ['purchase'] };
     const { id } = (await client.request('POST', '/v18.0/endpoints', { body: endpoint })).json;
     const creations: [string, object | string, (json: { id: string; name?: string }) => string][] = [

@@ -68,7 +68,7 @@ async function timeOf<T>(task: () => T | Promise<T>): Promise<{ result: T; ms: n
   return { result, ms: mainThreadTime() - began };
 }
 
-describe('hostile input at the limit of size', () => {
+describe('hostile input at the limit of size [world]', () => {
   let system: SharedSystem;
   let client: ApiClient;
   let document: Document;

@@ -27,7 +27,7 @@ const PREFIXES: Record<string, string> = {
 const NAMED: Record<string, string> = { endpoint_id: 'ep_', event_id: 'evt_' };
 
 // Each operation is asked, and each parameter that can be an id: some seconds of requests.
-describe('ids of impossible times', () => {
+describe('ids of impossible times [world]', () => {
   let client: ApiClient;
   let paths: [string, Record<string, Operation>][];
 

@@ -170,7 +170,7 @@ describe('requests to the API', () => {
   });
 
   describe('about deliveries and events', () => {
-    it('filter by each property, and page', async () => {
+    it('filter by each property, and page [world]', async () => {
       receiver.handle(reply(200));
       const endpoint = await client.register(receiver.url);
       const other = await client.register(receiver.url, { status: 'paused' });

@@ -24,7 +24,7 @@ describe('an endpoint’s rate limit', () => {
     await other.stop();
   });
 
-  it('holds across processes, and drops nothing', async () => {
+  it('holds across processes, and drops nothing [world]', async () => {
     const client = await system.account();
     const second = apiClient(other.url ?? '', client);
     const limited = await client.register(receiver.url, { rate_limit: RATE });

@@ -131,7 +131,7 @@ describe('a record that somebody has altered in the database', () => {
       assert.equal((await get(`/deliveries/${gone}`)).status, 200);
     });
 
-  it('is found by the comparison of the archive with the ledger', async () => {
+  it('is found by the comparison of the archive with the ledger [world]', async () => {
     const undo = await forge(held, ['detail', 'out of stock', 'thank you']);
     const { code, output } = await verifyArchive();
     assert.equal(code, 1);
@@ -187,7 +187,7 @@ describe('a record that somebody has altered in the database', () => {
     assert.ok(!JSON.stringify(earlier_runs ?? []).includes('thank you'));
   });
 
-  it('is found by its certificate if it is a change', async () => {
+  it('is found by its certificate if it is a change [world]', async () => {
     const { id } = await client.register(`${receiver.url}/changed`);
     await send(client, 'PATCH', `/endpoints/${id}`, { description: 'moves house' });
     await send(client, 'POST', `/deliveries/${held}/resend`, { reason: 'it was lost' });

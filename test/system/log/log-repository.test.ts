@@ -55,7 +55,7 @@ describe('the log in MongoDB', () => {
     await Promise.all(open.splice(0).map((database) => database.close()));
   });
 
-  it('holds what several processes append at once, each at its number, and signs a checkpoint of all', async () => {
+  it('holds what several processes append at once, each at its number, and signs a checkpoint of all [world]', async () => {
     assert.equal(await log.head(keys), undefined);
     assert.equal((await log.publish(signers)).size, 0);
     const processes = [log, await connect(), await connect()];
@@ -103,7 +103,7 @@ describe('the log in MongoDB', () => {
     await assertHolds(other, ['a', 'b', 'c', 'd'], [0, 1, 2, 3]);
   });
 
-  it('has a record once that several append at the same moment, or again after many others', async () => {
+  it('has a record once that several append at the same moment, or again after many others [world]', async () => {
     const processes = [log, await connect(), await connect()];
     const same = records(300);
     const [first = [], ...others] = await Promise.all(
@@ -124,7 +124,7 @@ describe('the log in MongoDB', () => {
     assert.deepEqual(await log.append(['yet another 3999']), [0]);
   });
 
-  it('keeps every record where it was appended, and has no gap, after two processes were killed', async () => {
+  it('keeps every record where it was appended, and has no gap, after two processes were killed [world]', async () => {
     const children = ['one', 'two'].map((name) =>
       spawnScript('test/support/programs/append-leaves.ts', [uri, name, key]),
     );

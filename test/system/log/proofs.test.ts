@@ -163,7 +163,7 @@ describe('proofs', () => {
     );
   });
 
-  it('are verified by the standard packages of Go, which find their own in the tiles', async function () {
+  it('are verified by the standard packages of Go, which find their own in the tiles [world]', async function () {
     if (!hasGo()) return this.skip();
     const go = await buildGoVerifier();
     const older = JSON.parse(certificate) as Certificate;
@@ -197,7 +197,7 @@ describe('proofs', () => {
     await go.remove();
   });
 
-  it('stay valid when the payload was erased, of which nobody can test a guess then', async () => {
+  it('stay valid when the payload was erased, of which nobody can test a guess then [world]', async () => {
     const subject = 'carol@example.com';
     const { deliveries } = await client.purchase(PURCHASE.replace('ada@example.com', subject));
     const sent = deliveries[0]?.id ?? '';
@@ -215,7 +215,7 @@ describe('proofs', () => {
     assert.equal(after.hasDetails, false);
   });
 
-  it('of a delivery that was sent again show both records, each as it was', async () => {
+  it('of a delivery that was sent again show both records, each as it was [world]', async () => {
     const first = await send();
     const { text } = await untilInLog(first);
     assert.equal((await client.request('POST', `/v18.0/deliveries/${first}/resend`)).status, 202);
@@ -297,7 +297,7 @@ describe('proofs', () => {
     assert.equal((await fetch(`${system.url}/v1.0/log/key`)).status, 410);
   });
 
-  it('end when the database was altered, while the archive goes on', async () => {
+  it('end when the database was altered, while the archive goes on [world]', async () => {
     receiver.handle(reply(204));
     const connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
     const heads = connection.collection<{ _id: string }>('log_heads');

@@ -5,7 +5,7 @@ import { readVerifierKey } from '../../../src/domain/log/signed-note.js';
 import { startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-describe('the Schedule of the archive', () => {
+describe('the Schedule of the archive [world]', () => {
   it('hands each run the checkpoint that the last one ended with, which stands in Temporal alone', async () => {
     const system = await startSystem({ HOOKLINE_ARCHIVE_INTERVAL: '1s' });
     const { client } = system.temporal;

@@ -22,7 +22,7 @@ const bytes =
     void response.writeHead(200).end(body);
 
 // A system of its own, as its log is stamped.
-describe('time stamps of checkpoints', () => {
+describe('time stamps of checkpoints [world]', () => {
   let authority: TimestampAuthority;
   let service: Receiver;
   let receiver: Receiver;

@@ -24,7 +24,7 @@ async function failure(command: string, environment: Record<string, string>): Pr
   );
 }
 
-describe('Temporal Cloud', () => {
+describe('Temporal Cloud [world]', () => {
   const apiKey = 'tmprl-secret-key';
   let cloud: CloudFrontend | undefined;
 

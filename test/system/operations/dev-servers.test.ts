@@ -3,8 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { needs } from '../../support/needs.js';
 import { type CommandProcess, startCommand } from '../../support/programs/process.js';
 import { until } from '../../support/until.js';
+
+// It starts servers of its own, whose programs take minutes to make.
+needs('servers');
 
 /** What runs with this text among its arguments, guards excepted. */
 function processesWith(text: string): number[] {
@@ -16,7 +20,7 @@ function processesWith(text: string): number[] {
 /** On a slow machine servers take a minute to start. */
 const START_MS = 150_000;
 
-describe('hookline dev', () => {
+describe('hookline dev [world]', () => {
   let dataDir: string;
   let dev: CommandProcess | undefined;
   /** The cache of this run, where it has one of its own: what it holds need not be built again. */

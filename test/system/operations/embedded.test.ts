@@ -10,7 +10,11 @@ import { Client, Connection } from '@temporalio/client';
 import mongoose from 'mongoose';
 import { startMongo } from '../../../src/embedded/servers/mongo.js';
 import { startTemporal } from '../../../src/embedded/servers/temporal.js';
+import { needs } from '../../support/needs.js';
 import { isListening } from '../../support/programs/ports.js';
+
+// It starts servers of its own, whose programs take minutes to make.
+needs('servers');
 
 const namespace = 'hookline-test';
 const report = () => {};
@@ -24,7 +28,7 @@ function processesWith(text: string): string[] {
   return all.split('\n').filter((line) => line.includes(text));
 }
 
-describe('embedded servers', function () {
+describe('embedded servers [world]', function () {
   // The first run on a machine may build them.
   this.timeout(15 * 60_000);
   let dataDir: string;

@@ -88,7 +88,7 @@ const SECANTUS_DIFFERS = [
   'reads only what it must, by an index',
 ];
 
-describe('MongoDB operations that Hookline uses', () => {
+describe('MongoDB operations that Hookline uses [world]', () => {
   let connection: mongoose.Connection;
   let db: mongo.Db;
   let isSecantus = false;

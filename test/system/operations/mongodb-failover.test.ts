@@ -26,7 +26,7 @@ const newName = () => `t${randomBytes(6).toString('hex')}`;
 
 // A server of MongoDB's protocol that fails as it is told: some seconds of processor time for its start, and once for
 // its installation.
-describe('a MongoDB server that hands over to another', () => {
+describe('a MongoDB server that hands over to another [world]', () => {
   let server: Secantus;
 
   before(async function () {

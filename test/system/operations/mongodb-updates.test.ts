@@ -108,7 +108,7 @@ const valueIn = (document: Thing | null, path: string) => {
   return holder && 'a' in holder ? holder.a : ABSENT;
 };
 
-describe('Updates with empty arrays, empty documents and null', () => {
+describe('Updates with empty arrays, empty documents and null [world]', () => {
   let connection: mongoose.Connection;
   let db: mongo.Db;
 

@@ -26,7 +26,7 @@ async function refusal(overrides: Record<string, string>): Promise<string> {
   return said[0] ?? '';
 }
 
-describe('readiness', () => {
+describe('readiness [world]', () => {
   let system: TestSystem | undefined;
   afterEach(async () => {
     await system?.stop();

@@ -18,7 +18,7 @@ import { until } from '../../support/until.js';
 /** A part of an endpoint's URL that must not be shown. */
 const SECRET = 'q-3f1c9a';
 
-describe('what Temporal UI shows', () => {
+describe('what Temporal UI shows [world]', () => {
   let system: SharedSystem;
   let client: ApiClient;
   let good: Receiver;

@@ -15,7 +15,7 @@ const PER_SECOND = 2;
 /** Lists that the greedy account has asked for at any moment. */
 const GREEDY = 20;
 
-describe('the budget of visibility calls', () => {
+describe('the budget of visibility calls [world]', () => {
   /** Counts the calls to Temporal. */
   let frontend: CloudFrontend;
   let system: TestSystem;

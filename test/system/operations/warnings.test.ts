@@ -8,7 +8,7 @@ import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 import { withWarnings } from '../../support/warnings.js';
 
-describe('a workflow that fails while a test waits', () => {
+describe('a workflow that fails while a test waits [world]', () => {
   let system: SharedSystem;
   before(async () => {
     system = await sharedSystem();

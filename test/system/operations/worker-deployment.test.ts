@@ -5,7 +5,7 @@ import { startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Two builds, so two systems: which one goes on with a delivery is up to Temporal. */
-describe('two builds in a worker deployment', () => {
+describe('two builds in a worker deployment [world]', () => {
   it('hand over the deliveries in flight to the one that is made current, there and back', async () => {
     const deploymentName = `d${Date.now()}`;
     const deployed = { HOOKLINE_WORKER_DEPLOYMENT: deploymentName, HOOKLINE_RETRY_SCHEDULE: '1h' };

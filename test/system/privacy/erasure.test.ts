@@ -195,7 +195,7 @@ describe('erasing a subject', () => {
     assert.equal((await client.request('POST', '/v18.0/events/purchase', bad)).status, 400);
   });
 
-  it('stays unreadable in the archive, whose commitment stands', async () => {
+  it('stays unreadable in the archive, whose commitment stands [world]', async () => {
     await runArchive(system);
     const archived = await system.database.archive.event(client.accountId, ada.id);
     assert.equal(archived?.payload, undefined);
@@ -207,7 +207,7 @@ describe('erasing a subject', () => {
     assert.match(record.payload_commitment, /^[0-9a-f]{64}$/);
   });
 
-  it('makes a repeat of a request about the subject a conflict, which says why, and nothing is sent', async () => {
+  it('makes a repeat of a request about the subject a conflict, which says why, and nothing is sent [world]', async () => {
     const body = purchaseOf('eve@example.com');
     const headers = { 'idempotency-key': 'of-eve' };
     const first = await client.purchase(body, headers);
@@ -218,7 +218,7 @@ describe('erasing a subject', () => {
     assert.match(repeat.json.detail, /erased since/);
   });
 
-  it('waits for open deliveries if it is asked to, and is complete when none is left', async () => {
+  it('waits for open deliveries if it is asked to, and is complete when none is left [world]', async () => {
     const late = await post(client, 'dan@example.com');
     const body = { subject: 'dan@example.com', open: 'finish' };
     const answer = await client.request('POST', '/v18.0/subjects/erase', { body });
@@ -241,7 +241,7 @@ describe('erasing a subject', () => {
     assert.equal(first.cancelled_deliveries, 1);
   });
 
-  it('is done once, however many ask at the same time: one certificate, by what it does with open deliveries', async () => {
+  it('is done once, however many ask at the same time: one certificate, by what it does with open deliveries [world]', async () => {
     receiver.handle(echo);
     const own = await system.account();
     await own.register(receiver.url);
@@ -283,7 +283,7 @@ describe('an installation that does not encrypt payloads', () => {
     await receiver.close();
   });
 
-  it('delivers, reads and archives as before, and says what to set for an erasure', async () => {
+  it('delivers, reads and archives as before, and says what to set for an erasure [world]', async () => {
     const client = await newAccount(system.database, system.url);
     await client.register(receiver.url);
     const { id, deliveries } = await client.purchase(purchaseOf(BOB));

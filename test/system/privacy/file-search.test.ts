@@ -7,11 +7,15 @@ import { parseSecretKeys } from '../../../src/domain/access/secret-box.js';
 import { freePort } from '../../../src/embedded/servers/ports.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
+import { needs } from '../../support/needs.js';
 import { searchFiles } from '../../support/outside/search-files.js';
 import { startArchive } from '../../support/parts/archive.js';
 import { type CommandProcess, startCommand } from '../../support/programs/process.js';
 import { type Handler, inTurn, type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
+
+// It starts servers of its own, whose programs take minutes to make.
+needs('servers');
 
 /** On a slow machine servers take a minute to start. */
 const START_MS = 150_000;
@@ -36,7 +40,7 @@ async function shareAuthority(dataDir: string): Promise<void> {
   await writeFile(join(dataDir, 'demo', 'demo-ca-key.pem'), key);
 }
 
-describe('the files of the embedded servers', () => {
+describe('the files of the embedded servers [world]', () => {
   let dataDir: string;
   let temporalPort: number;
   let dev: CommandProcess;

@@ -12,7 +12,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
 
 /** Systems of its own: it moves their keys. */
-describe('data keys in a MongoDB of their own', () => {
+describe('data keys in a MongoDB of their own [world]', () => {
   let system: TestSystem;
   let receiver: Receiver;
   let folder: string;

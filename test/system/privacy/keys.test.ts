@@ -17,7 +17,7 @@ const [FRESH = '', OLD = ''] = TEST_PAYLOAD_KEYS;
 const CODEC_TOKEN = 'codec-token-of-this-test-0123456789';
 const UI = 'https://temporal.example.com';
 
-describe('payload keys', () => {
+describe('payload keys [world]', () => {
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;

@@ -24,7 +24,7 @@ const purchaseOf = (person: string) =>
   JSON.stringify({ ...JSON.parse(PURCHASE), customer_email: `${person}@example.com` });
 
 /** A system of its own: all of its database is restored. */
-describe('erasures after a restore', () => {
+describe('erasures after a restore [world]', () => {
   let system: TestSystem;
   let receiver: Receiver;
   let folder: string;

@@ -16,7 +16,7 @@ const ACCOUNT = 'acct_01M7Y2V07RS2Y47QBBGSV7HTCR';
  * Databases of its own: it rotates their keys. No service is needed, as all that a service knows of data keys it asks
  * this repository.
  */
-describe('wrapping keys', () => {
+describe('wrapping keys [world]', () => {
   const [former, fresh] = [newSecretKey(), newSecretKey()];
   let folder: string;
   let uri: string;

@@ -45,7 +45,7 @@ describe('a replay of what an endpoint missed', () => {
     assert.equal(status, 200, text);
   };
 
-  it('sends events from before it existed, with their ids, and those alone that it never had', async () => {
+  it('sends events from before it existed, with their ids, and those alone that it never had [world]', async () => {
     const since = new Date().toISOString();
     await client.register(`${receiver.url}/elsewhere`);
     await purchases(client, 12); // in groups
@@ -91,7 +91,7 @@ describe('a replay of what an endpoint missed', () => {
     assert.equal((await dryRun(client, missed(late.id, since))).found, 0);
   });
 
-  it('leaves out a test of another endpoint, whatever its kind, and so does the verdict', async () => {
+  it('leaves out a test of another endpoint, whatever its kind, and so does the verdict [world]', async () => {
     const since = new Date().toISOString();
     const tested = await client.register(`${receiver.url}/elsewhere`);
     await purchases(client, 1);
@@ -107,7 +107,7 @@ describe('a replay of what an endpoint missed', () => {
     assert.equal(json.code, 'test_of_another_endpoint');
   });
 
-  it('goes by the registration of today, of then, or of a time', async () => {
+  it('goes by the registration of today, of then, or of a time [world]', async () => {
     const since = new Date().toISOString();
     const { id } = await client.register(receiver.url, {
       filter: { path: '/total', at_least: 1_000 },
@@ -135,7 +135,7 @@ describe('a replay of what an endpoint missed', () => {
     assert.deepEqual(await found({}), [2, 'then', 2, 0]);
   });
 
-  it('sends what failed, too, and leaves what is open', async () => {
+  it('sends what failed, too, and leaves what is open [world]', async () => {
     const since = new Date().toISOString();
     const { id } = await client.register(receiver.url, { status: 'paused' });
     const ids = await purchases(client, 4);

@@ -57,7 +57,7 @@ describe('an act of a replay', () => {
     await listed(client, 'status=delivered', 1);
   });
 
-  it('is done once, by however many processes at the same moment, and also after its run is over', async () => {
+  it('is done once, by however many processes at the same moment, and also after its run is over [world]', async () => {
     const plan = planOf('rpl_01J0000000000000000000000A');
     const item = await found();
     const [one, other] = [ledgerOf(system), ledgerOf(system)];

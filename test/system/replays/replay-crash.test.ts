@@ -12,7 +12,7 @@ const BEFORE_THE_CRASH = 10;
 /** Each second: what is left after the crash is not under way yet. */
 const RATE = 15;
 
-describe(`a replay of ${DELIVERIES} deliveries`, () => {
+describe(`a replay of ${DELIVERIES} deliveries [world]`, () => {
   let system: TestSystem;
   let receiver: Receiver;
 

@@ -63,7 +63,7 @@ describe('replays', () => {
     }
   });
 
-  it('belong to one account: to others they are not there, and filters reach nothing of others', async () => {
+  it('belong to one account: to others they are not there, and filters reach nothing of others [world]', async () => {
     const thief = await system.account();
     const { id } = await replay(client, { mode: 'all', rate: 1 });
     for (const [method, path] of [
@@ -107,7 +107,7 @@ describe('replays', () => {
     assert.equal((await writer.request('POST', '/v18.0/replays', { body: { dry_run: true } })).status, 200);
   });
 
-  it(`are at most ${MAX_OPEN_REPLAYS} at a time in an account, however fast they are asked for, and of whichever process`, async () => {
+  it(`are at most ${MAX_OPEN_REPLAYS} at a time in an account, however fast they are asked for, and of whichever process [world]`, async () => {
     // A process of its own: what it starts, this one learns from the database alone.
     const second = await startSystem(system.environment, 'api');
     const other = await system.account();

@@ -14,7 +14,7 @@ const PAGE = 50;
 const LONG = 'x'.repeat(50_000);
 const at = '2026-01-31T12:00:00.000Z';
 
-describe('the workflow of a replay', () => {
+describe('the workflow of a replay [world]', () => {
   it('continues in a new run when Temporal suggests it, where it was', async () => {
     const acted: string[] = [];
     const item = (index: number): ReplayItem => ({

@@ -108,7 +108,7 @@ describe('a replay', () => {
     assert.equal((await replayAsPreviewed(client, { mode: 'failed' })).found, 0);
   });
 
-  it('is narrowed down by every filter of the list of deliveries', async () => {
+  it('is narrowed down by every filter of the list of deliveries [world]', async () => {
     receiver.handle((request, response, body) => {
       const status = String(body).includes('order-1"') ? 503 : 500;
       return reply(status)(request, response, body);
@@ -139,7 +139,7 @@ describe('a replay', () => {
     assert.equal(await found({ status: ['expired'] }), 0);
   });
 
-  it('sends everything again', async () => {
+  it('sends everything again [world]', async () => {
     const ids = await purchases(client, MANY);
     await listed(client, 'status=delivered', MANY);
     const done = await replayAsPreviewed(client, { mode: 'all', filter: { endpoint_id: endpointId } });
@@ -148,7 +148,7 @@ describe('a replay', () => {
     assert.deepEqual([...new Set(timesSent().values())], [2]);
   });
 
-  it('cancels, resumes and retries open deliveries, in groups and alone', async () => {
+  it('cancels, resumes and retries open deliveries, in groups and alone [world]', async () => {
     await set({ status: 'paused' });
     const ids = await purchases(client, MANY);
     await listed(client, 'status=parked', MANY);
@@ -182,7 +182,7 @@ describe('a replay', () => {
     assert.equal(receiver.received.length, 0);
   });
 
-  it('is paused, resumed and cancelled, and says by whom', async () => {
+  it('is paused, resumed and cancelled, and says by whom [world]', async () => {
     await purchases(client, MANY);
     await listed(client, 'status=delivered', MANY);
     const { id } = await replay(client, { mode: 'all', rate: 1 });

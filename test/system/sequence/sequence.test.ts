@@ -13,7 +13,7 @@ import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 // A system of its own: a part of it is stopped, and numbers of all its accounts are settled.
-describe('the sequence of an account', () => {
+describe('the sequence of an account [world]', () => {
   let system: TestSystem;
   /** Another process, which one of the tests ends. */
   let other: TestSystem | undefined;

@@ -101,7 +101,7 @@ describe('/metrics', () => {
     await system.stop();
   });
 
-  it('counts deliveries by outcome, attempts by answer, and how long both take', async () => {
+  it('counts deliveries by outcome, attempts by answer, and how long both take [world]', async () => {
     const { samples } = await until(
       () => scrape(system.url),
       ({ samples }) =>
@@ -202,7 +202,7 @@ describe('metrics of the backlog', () => {
 });
 
 describe('a process of its own', () => {
-  it("has the metrics of Temporal's SDK in the same place, and writes its tallies before it ends", async () => {
+  it("has the metrics of Temporal's SDK in the same place, and writes its tallies before it ends [world]", async () => {
     const environment = await testEnvironment();
     const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
     const receiver = await startReceiver();

@@ -209,7 +209,7 @@ describe('what is overdue', () => {
     system = await sharedSystem({}, 'api');
   });
 
-  it('is counted when it has been due for too long: alone and in groups, for all accounts and for one', async () => {
+  it('is counted when it has been due for too long: alone and in groups, for all accounts and for one [world]', async () => {
     const client = await system.account();
     const other = await system.account();
     const receiver = await startReceiver();

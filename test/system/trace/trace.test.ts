@@ -14,7 +14,7 @@ const SERVER = 2;
 const CLIENT = 3;
 const ERROR = 2;
 
-describe('tracing', () => {
+describe('tracing [world]', () => {
   let collector: TraceCollector;
   let subscriber: Receiver;
   let system: TestSystem;
@@ -153,7 +153,7 @@ describe('tracing', () => {
   });
 });
 
-describe('without a collector', () => {
+describe('without a collector [world]', () => {
   it('nothing is traced: no header to the subscriber, nothing in the ledger', async () => {
     const system = await sharedSystem();
     const subscriber = await startReceiver();

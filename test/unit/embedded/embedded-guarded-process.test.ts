@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type GuardedProcess, startGuarded } from '../../../src/embedded/servers/guarded-process.js';
+import { needs } from '../../support/needs.js';
 import { until } from '../../support/until.js';
+
+needs('build');
 
 /** The next line a stream brings. */
 async function nextLine(input: NodeJS.ReadableStream | null): Promise<string> {

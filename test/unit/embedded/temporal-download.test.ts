@@ -69,7 +69,7 @@ describe("the download of Temporal's CLI, from a mirror", () => {
     return findBinary('Temporal', 'not configured', ways, () => {});
   };
 
-  it('gets the pinned version, and keeps it for the next start', async () => {
+  it('gets the pinned version, and keeps it for the next start [world]', async () => {
     await serve();
     process.env['SSL_CERT_FILE'] = (await testAuthority()).certFile;
     const { how, binary } = await find();

@@ -7,6 +7,9 @@ import { text } from 'node:stream/consumers';
 import { openPrivateFile } from '../../../src/embedded/servers/private-folder.js';
 import { startServer } from '../../../src/embedded/servers/server-process.js';
 import { folderOfEach } from '../../support/folder.js';
+import { needs } from '../../support/needs.js';
+
+needs('build');
 
 /** A process that ends at once, as `hookline dev` does if a port is taken. */
 const SCRIPT = `
