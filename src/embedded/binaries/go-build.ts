@@ -27,7 +27,8 @@ export interface GoProgram {
    */
   sources: string;
   /**
-   * Arguments of `go` that leave the program in the folder. It may print `packages: 123` before it compiles so many.
+   * Arguments of `go` that leave the program in the folder. It may print `packages: 123` before it compiles so many,
+   * and `source: PATH BYTES` of each.
    */
   args(folder: string): readonly string[];
   /** Environment variables on top of the user's own, which stay as they are. */
@@ -79,7 +80,10 @@ async function build(
   }
 
   let silent = false;
+  let said = false;
   const telling = setInterval(() => {
+    if (!said) report('this is done once: later starts take seconds, and neither download nor build anything.');
+    said = true;
     report(`building, ${seconds()}, ${progress}.`);
     silent = progress.silentMs() > SILENCE_LIMIT_MS;
     if (silent) void job.stop();

@@ -1,0 +1,3 @@
+module go.opentelemetry.io/otel/trace
+
+go 1.24
