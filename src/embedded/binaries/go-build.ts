@@ -82,7 +82,8 @@ async function build(
   let silent = false;
   let said = false;
   const telling = setInterval(() => {
-    if (!said) report('this is done once: later starts take seconds, and neither download nor build anything.');
+    if (!said)
+      report('this is done once: later starts take seconds, and neither download nor build anything.');
     said = true;
     report(`building, ${seconds()}, ${progress}.`);
     silent = progress.silentMs() > SILENCE_LIMIT_MS;

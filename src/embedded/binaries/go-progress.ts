@@ -36,7 +36,8 @@ export class GoProgress {
     if (packages !== undefined) this.#packages = Number(packages);
     else if (size !== undefined) this.#announce(name, Number(size));
     else if (line.startsWith('go: downloading ')) this.#fetched++;
-    else if (/^\S+$/.test(line)) this.#compile(line); // with -v, the import path of each package
+    else if (/^\S+$/.test(line))
+      this.#compile(line); // with -v, the import path of each package
     else if (line.trim() !== '') this.#complaints.push(line.trim());
   }
 

@@ -48,7 +48,7 @@ describe('the operator over all accounts', () => {
   };
   const order = (id: string) => PURCHASE.replace('order-1', id);
 
-  it('sees deliveries, endpoints and changes of all accounts with whose they are, and what makes the backlog [world]', async () => {
+  it('sees deliveries, endpoints and changes of all accounts with whose they are, and what makes the backlog', async () => {
     const [one, other] = await Promise.all([acorn.purchase(order('1001')), birch.purchase(order('1002'))]);
     const [delivered = { id: '' }] = one.deliveries;
     const [waiting = { id: '' }] = other.deliveries;

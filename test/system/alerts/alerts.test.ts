@@ -47,7 +47,7 @@ describe('alerts for people', () => {
     await Promise.all([mail.close(), chat.close(), endpoint.close()]);
   });
 
-  it('come by mail and chat when an endpoint is disabled, each once, though both servers refuse at first [world]', async () => {
+  it('come by mail and chat when an endpoint is disabled, each once, though both servers refuse at first', async () => {
     mail.refuse(1);
     let refusals = 1;
     chat.handle((request, response, body) =>

@@ -149,7 +149,7 @@ describe('how an act ended', () => {
       return newestChange(client, `endpoint:${id}`);
     };
 
-    it('is not taken by the log if somebody altered it before, and is named [world]', async () => {
+    it('is not taken by the log if somebody altered it before, and is named', async () => {
       const { id } = await change();
       const as = await changes().findOne({ _id: id });
       await changes().updateOne({ _id: id }, { $set: { actor: 'key_of_somebody_else' } });

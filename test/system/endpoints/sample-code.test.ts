@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newSigningSecret, sign } from '../../../src/domain/delivery/signature.js';
 import { freePort } from '../../../src/embedded/servers/ports.js';
-import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
+import { LANGUAGES, type Language, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { canRun, runSample, type SampleReceiver } from '../../support/programs/sample-receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -9,6 +9,9 @@ import { until } from '../../support/until.js';
 
 /** Not as a parser of JSON would write it again, with letters of more than one byte. */
 const BODY = PURCHASE.replace('12.5', ' 12.50 ').replace('Notebook', 'Grüße, 雪');
+
+/** Those that need nothing but what every machine has that runs the tests. */
+const QUICK: readonly Language[] = ['node', 'python'];
 
 describe('the code that the web application shows', () => {
   let system: SharedSystem;
@@ -23,7 +26,7 @@ describe('the code that the web application shows', () => {
   });
 
   for (const { id: language, name } of LANGUAGES) {
-    describe(`for ${name}`, () => {
+    describe(`for ${name}${QUICK.includes(language) ? '' : ' [world]'}`, () => {
       let receiver: SampleReceiver | undefined;
       let url: string;
       let endpoint: { id: string; secret: string };
