@@ -28,7 +28,6 @@ async function helm(): Promise<string> {
       version: HELM_VERSION,
       sources: 'tools/helm',
       args: (folder) => ['build', '-v', '-trimpath', '-o', join(folder, 'helm'), 'helm.sh/helm/v3/cmd/helm'],
-      env: { CGO_ENABLED: '0' },
     },
     userCacheDir(),
   );
