@@ -40,7 +40,7 @@ module.exports = class extends reporters.Spec {
   }
 };
 
-/** Processor time of the whole run, in the tests of each folder and in the servers that still run, the largest first. */
+/** Processor time of the run, in the tests of each folder and in the servers that still run, the largest first. */
 function processorOf(counts) {
   const parts = new Map();
   const add = (name, ms) => parts.set(name, (parts.get(name) ?? 0) + ms);

