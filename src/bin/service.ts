@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import type { AttemptObserver } from '../../activities/ports.js';
@@ -26,7 +27,7 @@ import { createLogWriter } from './service/log/writer.js';
 import { createReadiness, type Readiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
 import { warnOfShortWaits } from './service/short-waits.js';
-import { Stops } from './service/stops.js';
+import { Stops, stopLimits, stopWithin } from './service/stops.js';
 import { createAlerts } from './service/watch/alerts.js';
 import { startTracing } from './service/watch/tracing.js';
 import { runWorker } from './service/worker.js';
@@ -42,8 +43,10 @@ export interface Service {
   /** Rejects if the worker fails. */
   failed: Promise<never>;
   /**
-   * Stops accepting, answers what was accepted, finishes the attempts in flight, and closes the connections, in this
-   * order.
+   * Stops accepting; then, side by side, answers what was accepted and finishes the attempts in flight; and closes the
+   * connections. It takes at most what {@link stopLimits} says.
+   *
+   * @throws Error that says what did not end by then
    */
   stop(): Promise<void>;
 }
@@ -69,7 +72,8 @@ export async function startService(
     stops.add(() => servers.database.close());
     stops.add(() => servers.temporal.close());
     const parts = await startParts(settings, role, { servers, logger, ...options }, stops);
-    return { ...parts, stop: () => stops.run() };
+    const { allMs } = stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT);
+    return { ...parts, stop: () => stopWithin(allMs, 'The service', stops.run()) };
   } catch (error) {
     await stops.run();
     throw error;
@@ -134,6 +138,9 @@ async function startParts(
     for (const closing of closings) tallies?.tally.add(closing, Date.now());
   };
   const alerts = attempts && (await createAlerts(settings, servers, attempts.poster, registry));
+  const serves = new Stops();
+  const works = new Stops();
+  stops.add(() => stopSideBySide(settings, serves, works));
   const worker =
     attempts &&
     alerts &&
@@ -153,26 +160,38 @@ async function startParts(
       bundlePath,
       closed,
     );
-  stops.add(async () => (await worker?.catch(() => undefined))?.stop());
-  stops.add(() => attempts?.earlyAttempts.stop());
+  works.add(async () => (await worker?.catch(() => undefined))?.stop());
+  works.add(() => attempts?.earlyAttempts.stop());
 
   const readiness = createReadiness(servers, worker);
   // At the same time as the worker, which loads the workflows in a thread of its own.
   const serving =
     role === 'worker'
-      ? serveHealth(settings, { readiness, registry }, stops)
+      ? serveHealth(settings, { readiness, registry }, serves)
       : serveApi(
           settings,
           servers,
           { addressPolicy, starter, incidents, readiness, registry, tracing, logger, development },
           listeners,
-          stops,
+          serves,
         );
   const archives = worker && settings.HOOKLINE_ARCHIVE_INTERVAL !== undefined;
   const schedule = archives && prepareSchedule(settings, servers.temporal.client);
   const [running, http] = await Promise.all([worker, serving, schedule]);
   ownPorts.add(http.port);
   return { url: http.url, failed: new Promise((_, reject) => running?.done.catch(reject)) };
+}
+
+/**
+ * Stops what serves and what works at the same time: neither a client nor an attempt that takes long holds up the
+ * other.
+ */
+async function stopSideBySide(settings: Settings, serves: Stops, works: Stops): Promise<void> {
+  const { workMs, handOverMs } = stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT);
+  const served = serves.run();
+  const settled = served.catch(() => {});
+  const worked = Promise.race([settled, delay(handOverMs)]).then(() => works.run());
+  await stopWithin(workMs, 'What was under way', Promise.all([served, worked]));
 }
 
 /** Says how a worker is, for those that start it and watch it. */
@@ -182,7 +201,7 @@ async function serveHealth(
   stops: Stops,
 ): Promise<HttpServer> {
   const http = await listen(settings);
-  stops.add(() => http.close());
+  stops.add(() => http.close(stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT).connections));
   const sdkAddress = settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS;
   http.answer(healthListener(readiness, metricsPage(registry, { sdkAddress })));
   return http;
@@ -199,9 +218,8 @@ async function serveApi(
   const [{ createApi }, http] = await Promise.all([import('./service/api.js'), listen(settings)]);
   let api: Api | undefined;
   stops.add(async () => {
-    // The server is closed only when every stream has ended.
-    await listeners?.streams.stop();
-    await http.close();
+    const { connections } = stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT);
+    await Promise.all([listeners?.streams.stop(), http.close(connections)]);
     await api?.stop();
   });
   api = await createApi(settings, servers, { ...parts, url: http.url });

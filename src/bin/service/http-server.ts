@@ -2,9 +2,8 @@ import { createServer, IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Settings } from '../../config/schema.js';
+import { type ConnectionLimits, Connections } from './connections.js';
 
-/** How often idle connections are looked for while the server stops, milliseconds. */
-const IDLE_CHECK_MS = 50;
 /**
  * Beyond the time that an idle connection is kept: a balancer opens connections before it has requests for them, and
  * Node.js counts the time for the first headers from then on, milliseconds.
@@ -57,6 +56,7 @@ export async function listen({
   HOOKLINE_KEEP_ALIVE,
 }: Pick<Settings, 'HOOKLINE_HOST' | 'HOOKLINE_PORT' | 'HOOKLINE_KEEP_ALIVE'>) {
   const server = createServer({ IncomingMessage: OwnRequest, ...timeLimits(HOOKLINE_KEEP_ALIVE) });
+  const connections = new Connections(server);
   const early: Parameters<RequestListener>[] = [];
   const keep = (...exchange: Parameters<RequestListener>) => void early.push(exchange);
   server.on('request', keep);
@@ -80,18 +80,16 @@ export async function listen({
     },
     /** Gives connections that ask for WebSocket to a handler. */
     upgrade: (handler: (request: IncomingMessage, socket: Duplex, head: Buffer) => void) =>
-      void server.on('upgrade', handler),
+      void server.on('upgrade', (request, socket, head) => {
+        connections.leave(socket);
+        handler(request, socket, head);
+      }),
     /**
-     * Resolves when every request under way has been answered. A connection is closed when it is idle, or with its next
-     * answer: by itself Node.js would serve a busy client for ever.
+     * Takes no further connections, and resolves when there is none any more: idle ones are closed at once, others with
+     * their response or at their limit.
      */
-    async close(): Promise<void> {
-      server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const closeIdle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-      await closed;
-      clearInterval(closeIdle);
-    },
+    close: (limits: ConnectionLimits): Promise<void> =>
+      connections.end(limits),
   };
 }
 

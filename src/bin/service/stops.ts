@@ -1,3 +1,5 @@
+import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
+
 /** What stops the parts of a process, in the opposite order of their start. */
 export class Stops {
   private readonly stops: (() => unknown)[] = [];
@@ -6,8 +8,49 @@ export class Stops {
     this.stops.push(stop);
   }
 
-  /** Stops everything, one part after the other. */
+  /** Stops everything, one part after the other, also after one that fails. @throws what the first of them threw */
   async run(): Promise<void> {
-    for (const stop of this.stops.splice(0).reverse()) await stop();
+    const failures: unknown[] = [];
+    for (const stop of this.stops.splice(0).reverse()) {
+      try {
+        await stop();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
+}
+
+/**
+ * How long a process may take to stop, once it takes no requests any more: the time for an attempt, and 5 seconds.
+ * Milliseconds.
+ */
+export function stopLimits(attemptTimeoutMs: number) {
+  return {
+    /** For everything. */
+    allMs: attemptTimeoutMs + 5_000,
+    /** For requests and attempts that are under way. What follows is short: it writes counts and closes connections. */
+    workMs: attemptTimeoutMs + 4_000,
+    /** For what is under way on connections. */
+    connections: { requestMs: 1_000, responseMs: attemptTimeoutMs + 3_000 },
+    /**
+     * For requests under way, before the worker stops as well: the deliveries of an event that is accepted meanwhile
+     * are made by this process.
+     */
+    handOverMs: 500,
+  };
+}
+
+/**
+ * Waits for parts that stop, but not longer than so many milliseconds.
+ *
+ * @param what stops, for the error
+ * @throws Error that says what has not ended, or what they reject with
+ */
+export async function stopWithin(ms: number, what: string, stopping: Promise<unknown>): Promise<void> {
+  await withTimeout(ms, stopping).catch((error: unknown) => {
+    if (!(error instanceof TimeoutError)) throw error;
+    throw new Error(`${what} did not end within ${ms / 1_000} s, and was left as it is.`, { cause: error });
+  });
 }

@@ -11,9 +11,6 @@ import { createReplayLedger, type Ledger } from './ledger.js';
 import type { Servers } from './servers.js';
 import type { AlertPorts } from './watch/alerts.js';
 
-/** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */
-const SHUTDOWN_MARGIN_MS = 5_000;
-
 /**
  * Starts the worker of this process.
  *
@@ -38,7 +35,7 @@ export function runWorker(
       closed,
       deployment: deploymentOf(settings),
       isolatedAttempts: settings.HOOKLINE_ISOLATED_ATTEMPTS,
-      shutdownGraceMs: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
+      shutdownGraceMs: settings.HOOKLINE_ATTEMPT_TIMEOUT,
     },
     {
       endpoints: endpointDirectory(database.endpoints),

@@ -10,7 +10,10 @@ export interface WorkerSettings {
   taskQueue: string;
   /** The workflows' code, bundled ahead of time. */
   bundlePath: string;
-  /** For attempts under way when the worker is told to stop, milliseconds. */
+  /**
+   * How long activities under way go on undisturbed when the worker is told to stop, milliseconds: the time for an
+   * attempt. After that those that take long, such as the archive's, are told to end.
+   */
   shutdownGraceMs: number;
   /** Attempts of the isolated lane under way at once. */
   isolatedAttempts: number;

@@ -22,7 +22,7 @@ describe('HOOKLINE_HOST', () => {
       assert.equal(server.url, `http://${shown}:${server.port}`);
       server.answer((_request, response) => response.end('here'));
       assert.equal(await (await fetch(server.url)).text(), 'here');
-      await server.close();
+      await server.close({ requestMs: 0, responseMs: 0 });
     }
   });
 });
