@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import type { Settings } from '../../config/schema.js';
 import type { SecretKey } from '../../domain/access/secret-box.js';
 import { findTemporalCli } from '../../embedded/binaries/temporal-binary.js';
+import { childEnvironment } from '../../embedded/child-environment.js';
 import { LOOPBACK } from '../../embedded/servers/ports.js';
 import { loadOrCreateKeys } from '../process/secrets.js';
 import { startCodecServer } from './codec-server.js';
@@ -24,7 +25,7 @@ export async function temporal(settings: Settings, args: readonly string[]): Pro
     // In its environment, because other users of the machine can read the arguments of a process.
     env: {
       ...(codec && { TEMPORAL_CODEC_ENDPOINT: codec.url, TEMPORAL_CODEC_AUTH: codec.authorization }),
-      ...process.env,
+      ...childEnvironment(['TEMPORAL_*']),
       ...temporalEnvironment(settings),
     },
   });

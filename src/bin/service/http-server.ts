@@ -88,8 +88,7 @@ export async function listen({
      * Takes no further connections, and resolves when there is none any more: idle ones are closed at once, others with
      * their response or at their limit.
      */
-    close: (limits: ConnectionLimits): Promise<void> =>
-      connections.end(limits),
+    close: (limits: ConnectionLimits): Promise<void> => connections.end(limits),
   };
 }
 

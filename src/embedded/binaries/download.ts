@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { childEnvironment } from '../child-environment.js';
 import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
 import { untilFetched } from './fetching.js';
@@ -6,6 +7,9 @@ import type { Way } from './find-binary.js';
 
 /** A download that brings no byte for this long is given up. Covers connecting, too. */
 const IDLE_LIMIT_MS = 20_000;
+
+/** What Node.js and the libraries read that download. */
+const OF_DOWNLOADS = ['NODE_*', 'MONGOMS_*', 'NPM_CONFIG_*'];
 
 /** A program that a library downloads. */
 export interface Download {
@@ -59,7 +63,7 @@ try { ${script} } catch (error) { console.error('reason: ' + error.message); pro
     output: 'pipe',
     cwd: import.meta.dirname, // the script's imports are looked up from here
     // For mongodb-memory-server: one attempt only, and a certificate that is checked, which is not its default.
-    env: { MONGOMS_MAX_RETRIES: '1', npm_config_strict_ssl: 'true', ...process.env },
+    env: { MONGOMS_MAX_RETRIES: '1', npm_config_strict_ssl: 'true', ...childEnvironment(OF_DOWNLOADS) },
     graceMs: 1_000,
     signal,
   });

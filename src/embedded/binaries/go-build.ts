@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { childEnvironment } from '../child-environment.js';
 import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
 import { onPath, type Way } from './find-binary.js';
@@ -12,6 +13,9 @@ import { madeWay } from './scratch.js';
 const REPORT_EVERY_MS = 15_000;
 /** Go prints a line for every module it fetches and every package it compiles; a silence this long is a hang. */
 const SILENCE_LIMIT_MS = 10 * 60_000;
+
+/** What Go's toolchain reads, and what it runs: git and a compiler of C. */
+const OF_GO = ['GO*', 'CGO_*', 'GIT_*', 'SSH_*', 'NETRC', 'CC', 'CXX', 'AR', 'PKG_CONFIG*'];
 
 /** A program that Go can build from a pinned version. */
 export interface GoProgram {
@@ -31,7 +35,7 @@ export interface GoProgram {
    * and `source: PATH BYTES` of each.
    */
   args(folder: string): readonly string[];
-  /** Environment variables on top of the user's own, which stay as they are. */
+  /** Environment variables on top of the user's own for Go, which stay as they are. */
   env?: Readonly<Record<string, string>>;
 }
 
@@ -70,7 +74,7 @@ async function build(
     cwd: sources,
     // A module of its own, whatever workspace the checkout lies in. What Go needs for a while is removed with the rest,
     // also when it is killed.
-    env: { ...process.env, GOWORK: 'off', TMPDIR: scratch, ...go.env },
+    env: { ...childEnvironment(OF_GO), GOWORK: 'off', TMPDIR: scratch, ...go.env },
     graceMs: 2_000,
     signal,
   });

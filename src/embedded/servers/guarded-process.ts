@@ -36,7 +36,8 @@ export interface GuardedOptions {
   /** Where output and errors go: an open file, or `pipe` to read them here. */
   output: number | 'pipe';
   cwd?: string;
-  env?: NodeJS.ProcessEnv;
+  /** All of the command's environment: see `childEnvironment`. */
+  env: NodeJS.ProcessEnv;
   /** Time from SIGTERM to SIGKILL, in milliseconds. */
   graceMs?: number;
   /** Longer than that for a guard that is itself stuck, or gone, in milliseconds. */

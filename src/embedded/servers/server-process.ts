@@ -2,6 +2,7 @@ import { chmodSync, closeSync, fstatSync, readFileSync, renameSync, statSync } f
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { childEnvironment } from '../child-environment.js';
 import { EmbeddedStartError } from '../errors.js';
 import type { Report } from '../types.js';
 import { type GuardedProcess, startGuarded } from './guarded-process.js';
@@ -17,6 +18,9 @@ const POLL_MS = 50;
  * for long.
  */
 export const THROW_AWAY_SERVER = { GOGC: '400' };
+
+/** How the memory and the threads of a program written in Go are set. */
+const OF_GO = ['GOGC', 'GOMEMLIMIT', 'GOMAXPROCS', 'GODEBUG'];
 
 /** What {@link startServer} runs. */
 export interface ServerCommand {
@@ -34,7 +38,7 @@ export interface ServerCommand {
   restart: boolean;
   /** Time to finish after SIGTERM, milliseconds. Default: that of {@link startGuarded}. */
   graceMs?: number;
-  /** Beside what is in the environment of this process. */
+  /** Beside what `childEnvironment` lets through. */
   env?: Readonly<Record<string, string>>;
   /** Ends the start. */
   signal?: AbortSignal | undefined;
@@ -85,10 +89,9 @@ async function launch(command: ServerCommand, signal: AbortSignal | undefined): 
   const { service, binary, args, logFile, graceMs, env } = command;
   signal?.throwIfAborted();
   const log = openLog(logFile);
-  const additions = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
-  const program = [...(additions.length > 0 ? ['env', ...additions] : []), binary, ...args];
-  const server = startGuarded(program[0] ?? binary, program.slice(1), {
+  const server = startGuarded(binary, args, {
     output: log.fd,
+    env: { ...childEnvironment(OF_GO), ...env },
     signal,
     graceMs,
   });

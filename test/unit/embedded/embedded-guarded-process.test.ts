@@ -23,7 +23,7 @@ async function gone(pid: number): Promise<void> {
 }
 
 const shell = (script: string, graceMs = 5_000): GuardedProcess =>
-  startGuarded('/bin/sh', ['-c', script], { output: 'pipe', graceMs });
+  startGuarded('/bin/sh', ['-c', script], { output: 'pipe', env: process.env, graceMs });
 
 describe('a guarded process', () => {
   it('passes on the exit status and the output', async () => {
@@ -60,7 +60,7 @@ describe('a guarded process', () => {
   });
 
   it('is killed when its guard is killed before anything watches for that', async () => {
-    const options = { output: 'pipe', graceMs: 0, marginMs: 100 } as const;
+    const options = { output: 'pipe', env: process.env, graceMs: 0, marginMs: 100 } as const;
     const job = startGuarded('/bin/sh', ['-c', 'echo $$; exec sleep 1000'], options);
     const pid = Number(await nextLine(job.child.stdout));
     const childrenOf = () => spawnSync('pgrep', ['-P', String(job.child.pid)], { encoding: 'utf8' }).stdout;

@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as oauth from 'oauth4webapi';
+import { childEnvironment } from '../../../embedded/child-environment.js';
 import { CommandError, type Values } from '../../command.js';
 import { checkUrl, DEFAULT_URL } from '../connection.js';
 import { note, print } from '../terminal.js';
@@ -100,7 +101,15 @@ async function listenForRedirect(): Promise<{ uri: string; redirect: Promise<URL
     },
   );
   redirect.catch(() => {}); // Nobody waits for it after another error.
-  return { uri, redirect, close: () => server.close() };
+  return {
+    uri,
+    redirect,
+    close: () => {
+      server.close();
+      // Browsers open connections before they have a request for them.
+      server.closeAllConnections();
+    },
+  };
 }
 
 const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
@@ -108,10 +117,20 @@ const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
+/** By which a browser finds the screen and its settings. */
+const OF_DESKTOPS = [
+  ...['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS', 'DESKTOP_SESSION', 'BROWSER'],
+  ...['KDE_*', 'GNOME_*', 'MOZ_*', 'WSL*', 'PROGRAMFILES*', 'PROGRAMDATA', 'SYSTEMDRIVE'],
+];
+
 /** Opens the page if the machine has a browser; the address is printed in any case. */
 function openBrowser(address: string): void {
   const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
-  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
+  const child = spawn(program, [...args, address], {
+    stdio: 'ignore',
+    detached: true,
+    env: childEnvironment(OF_DESKTOPS),
+  });
   child.on('error', () => {});
   child.unref();
 }
