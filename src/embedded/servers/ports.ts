@@ -38,9 +38,21 @@ export async function freePort(): Promise<number> {
   }
 }
 
-function tryListening(port: number): Promise<void> {
+/**
+ * An address of this machine that no page finds by trying: one of the 16 million of `127.0.0.0/8`, where the system has
+ * them, as Linux does; else {@link LOOPBACK}.
+ */
+export async function hiddenAddress(): Promise<string> {
+  const address = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
+  return tryListening(0, address).then(
+    () => address,
+    () => LOOPBACK,
+  );
+}
+
+function tryListening(port: number, host = LOOPBACK): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject);
-    server.listen({ port, host: LOOPBACK, exclusive: true }, () => server.close(() => resolve()));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve()));
   });
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,9 +8,10 @@ import { requireUnix } from '../binaries/platform.js';
 import { waysToTemporal } from '../binaries/temporal-binary.js';
 import { userCacheDir } from '../cache-dir.js';
 import { CONFIGURED, type EmbeddedOptions, type EmbeddedServer } from '../types.js';
-import { claimPort, LOOPBACK } from './ports.js';
+import { claimPort, freePort, hiddenAddress, LOOPBACK } from './ports.js';
 import { makePrivateFolder } from './private-folder.js';
 import { startServer, THROW_AWAY_SERVER } from './server-process.js';
+import { startUiProxy } from './ui-proxy.js';
 
 const SERVICE = 'Temporal';
 
@@ -19,7 +21,7 @@ interface TemporalOptions {
   address?: string;
   /** Created if it does not exist. */
   namespace: string;
-  /** Port of Temporal UI; 0 chooses a free one, undefined starts without it. */
+  /** Port of Temporal UI, for its own pages alone; 0 chooses a free one, undefined starts without it. */
   uiPort: number | undefined;
   /** Where Temporal UI has payloads decrypted; undefined shows them as they are stored. */
   codecUrl?: string | undefined;
@@ -73,6 +75,7 @@ export async function startTemporal(options: EmbeddedOptions & TemporalOptions):
     options.uiPort === undefined
       ? undefined
       : await claimPort(options.uiPort, 'HOOKLINE_TEMPORAL_UI_PORT', 'Temporal UI');
+  const ui = uiPort === undefined ? undefined : { host: await hiddenAddress(), port: await freePort() };
   const ways = waysToTemporal(userCacheDir());
   const { binary } = await findBinary(SERVICE, 'TEMPORAL_ADDRESS is not set', ways, report, options.signal);
 
@@ -83,7 +86,7 @@ export async function startTemporal(options: EmbeddedOptions & TemporalOptions):
     startServer({
       service: SERVICE,
       binary,
-      args: serverArguments({ ...options, persistent, port, uiPort, databaseFile: database.file }),
+      args: serverArguments({ ...options, persistent, port, ui, databaseFile: database.file }),
       logFile: join(dataDir, 'logs', 'temporal.log'),
       probe: () => describeNamespace(address, namespace),
       report,
@@ -99,6 +102,7 @@ export async function startTemporal(options: EmbeddedOptions & TemporalOptions):
   // at once: 0.2 s of processor.
   if (!persistent) await (await start({ graceMs: 0 })).stop();
   const server = await start({ restart: options.restart ?? false });
+  const proxy = uiPort !== undefined && ui && (await startUiProxy(uiPort, ui));
 
   const uiUrl = uiPort === undefined ? undefined : `http://${LOOPBACK}:${uiPort}`;
   const where = persistent ? `data in ${database.file}` : 'data kept until it stops';
@@ -108,6 +112,7 @@ export async function startTemporal(options: EmbeddedOptions & TemporalOptions):
     uiUrl,
     failed: server.failed,
     async stop() {
+      if (proxy) proxy.close();
       await server.stop();
       await database.close();
     },
@@ -140,11 +145,20 @@ function numbered(names: readonly string[], count: number): string[] {
 
 /** The arguments of Temporal's CLI. */
 export function serverArguments(
-  server: Omit<TemporalOptions, 'address'> & { port: number; databaseFile: string; persistent: boolean },
+  server: Omit<TemporalOptions, 'address' | 'uiPort'> & {
+    port: number;
+    ui: { host: string; port: number } | undefined;
+    databaseFile: string;
+    persistent: boolean;
+  },
 ): string[] {
   // The metrics, HTTP and internal ports are left alone: the dev server chooses free ones for each of them.
   const args = ['server', 'start-dev', '--ip', LOOPBACK, '--port', String(server.port)];
-  args.push(...(server.uiPort === undefined ? ['--headless'] : ['--ui-port', String(server.uiPort)]));
+  const { ui } = server;
+  args.push(...(ui ? ['--ui-ip', ui.host, '--ui-port', String(ui.port)] : ['--headless']));
+  // Its HTTP API would let every page act that finds the port: it checks nothing else than the host by which it is
+  // asked. This one is nobody's: names in `.invalid` lead nowhere (RFC 6761, section 6.4), and no page knows this one.
+  args.push('--dynamic-config-value', `frontend.httpAllowedHosts=["${randomUUID()}.invalid"]`);
   if (server.codecUrl !== undefined) args.push('--ui-codec-endpoint', server.codecUrl);
   args.push('--db-filename', server.databaseFile, '--namespace', server.namespace);
   args.push('--log-level', 'error', '--color', 'never'); // each stop logs a page of warnings

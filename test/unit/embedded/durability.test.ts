@@ -4,7 +4,7 @@ import { serverArguments } from '../../../src/embedded/servers/temporal.js';
 
 describe('an embedded server', () => {
   const temporal = (persistent: boolean) =>
-    serverArguments({ port: 1, uiPort: undefined, namespace: 'n', databaseFile: 'f', persistent });
+    serverArguments({ port: 1, ui: undefined, namespace: 'n', databaseFile: 'f', persistent });
 
   it('writes what it acknowledges to the disk, if its data are kept', () => {
     assert.ok(temporal(true).includes('synchronous=FULL'));

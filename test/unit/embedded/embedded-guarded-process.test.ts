@@ -78,6 +78,7 @@ describe('a guarded process', () => {
     const stopping = new AbortController();
     const job = startGuarded('/bin/sh', ['-c', 'echo $$; exec sleep 1000'], {
       output: 'pipe',
+      env: process.env,
       signal: stopping.signal,
     });
     const pid = Number(await nextLine(job.child.stdout));
