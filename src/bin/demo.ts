@@ -3,10 +3,11 @@ import { Hookline } from '../../clients/typescript/src/index.js';
 import type { Settings } from '../config/schema.js';
 import { loadOrCreateAuthority } from '../demo/certificates.js';
 import { runPurchase } from '../demo/purchase.js';
-import { registerSubscriber } from '../demo/resident.js';
+import { deleteAbandoned, registerSubscriber } from '../demo/resident.js';
 import { readDemoState } from '../demo/state.js';
 import { parseDuration } from '../domain/basics/duration.js';
 import { print } from './client/terminal.js';
+import { stopSignal } from './process/stop.js';
 
 /** So that retries can be watched: much shorter than the default. */
 const DEMO_SCHEDULE = ['1s', '2s', '3s', '4s'];
@@ -30,10 +31,11 @@ export async function demo(settings: Settings, values: Record<string, unknown>):
   if (failFirst !== undefined && !(Number.isInteger(failFirst) && failFirst >= 0))
     throw new Error('--fail takes a number of attempts, such as --fail 2');
   const hookline = new Hookline({ url: apiUrl, token });
+  await deleteAbandoned(hookline);
+  const stopped = stopSignal();
   const subscriber = await registerSubscriber({
     hookline,
     authority: await loadOrCreateAuthority(join(dataDir, 'demo')),
-    description: 'npm run demo',
     behaviour: {
       ...(failFirst !== undefined && { failFirst }),
       ...(values['slow'] !== undefined && { slowMs: parseDuration(String(values['slow'])) }),
@@ -49,7 +51,11 @@ export async function demo(settings: Settings, values: Record<string, unknown>):
       namespace: settings.TEMPORAL_NAMESPACE,
       subscriber,
       say: print,
+      signal: stopped,
     });
+  } catch (error) {
+    if (!stopped.aborted) throw error;
+    print('Stopped.');
   } finally {
     const params = { path: { id: subscriber.registration.endpoint_id } };
     await hookline.delete('/v18.0/endpoints/{id}', { params });

@@ -3,7 +3,7 @@ import { Hookline } from '../../clients/typescript/src/index.js';
 import type { Settings } from '../config/schema.js';
 import { loadOrCreateAuthority, trustedFile } from '../demo/certificates.js';
 import { runPurchase } from '../demo/purchase.js';
-import { registerSubscriber, startRegistered } from '../demo/resident.js';
+import { deleteAbandoned, registerSubscriber, startRegistered } from '../demo/resident.js';
 import { readDemoState, writeDemoState } from '../demo/state.js';
 import { SignInCodes, signInUrl } from '../domain/access/sign-in-codes.js';
 import { startMongo } from '../embedded/servers/mongo.js';
@@ -80,8 +80,9 @@ export async function dev(given: Settings): Promise<void> {
     const account = known ?? (await createAccount(settings, 'demo', 'demo'));
     const { account_id, api_key } = account;
     const hookline = new Hookline({ url: apiUrl, token: api_key });
+    if (known) await deleteAbandoned(hookline);
     const subscriber = known
-      ? await startRegistered(known, authority)
+      ? await startRegistered(known, authority, hookline)
       : await registerSubscriber({ hookline, authority, description: 'demo subscriber' });
     stops.add(() => subscriber.close());
     const places = { api_url: apiUrl, temporal_ui_url: settings.TEMPORAL_UI_URL };

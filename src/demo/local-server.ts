@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 
 /** A request's headers, names in lower case, repeated ones joined with a comma. */
 export function plainHeaders(request: IncomingMessage): Record<string, string> {
@@ -35,4 +35,17 @@ export async function listenLocally(
       await closed;
     },
   };
+}
+
+/** Whether something listens at a port of 127.0.0.1. */
+export async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

@@ -31,7 +31,7 @@ export interface Subscriber {
   readonly url: string;
   readonly port: number;
   readonly received: readonly Received[];
-  /** Sets the signing secret (`whsec_…`); until then nothing verifies. @throws if it is not base64 */
+  /** Sets the signing secret (`whsec_…`); until then requests wait for it. @throws if it is not base64 */
   setSecret(secret: string): void;
   /** Stops, ending open connections at once. */
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export interface Subscriber {
 /**
  * Starts an HTTPS server on 127.0.0.1 that receives webhooks as the Standard Webhooks specification asks of a
  * consumer: it verifies the signature and the timestamp (5 minutes either way) over the raw body, and answers at once,
- * `401` where they are wrong.
+ * `401` where they are wrong. To the question whether it wants events it says yes, however it misbehaves later.
  *
  * @param options.certificate must be valid for `localhost`
  * @param options.port default: any free one
@@ -55,16 +55,22 @@ export async function startSubscriber(options: {
   const attempts = new Map<string, number>();
   const { refuse = false, slowMs = 0, ...behaviour } = options.behaviour ?? {};
   const failFirst = behaviour.failFirst ?? (refuse ? Number.POSITIVE_INFINITY : 0);
-  let secret: string | undefined;
+  let giveSecret: (secret: Webhook) => void = () => {};
+  const secret = new Promise<Webhook>((resolve) => {
+    giveSecret = resolve;
+  });
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request).catch(() => undefined);
     if (!body) return; // the caller gave up while sending
     const headers = plainHeaders(request);
+    // The endpoint may be asked before its registration has told the secret.
+    const verificationError = verify(await secret, body, headers);
+    const challenge = verificationError === undefined && challengeOf(headers, body);
+    if (challenge) return void response.end(challenge);
     const id = headers['webhook-id'] ?? '';
     const attempt = (attempts.get(id) ?? 0) + 1;
     attempts.set(id, attempt);
-    const verificationError = verify(secret, body, headers);
     received.push({ headers, body, verificationError });
 
     // The wait ends early, in silence, if the caller gives up.
@@ -84,24 +90,24 @@ export async function startSubscriber(options: {
     port,
     received,
     setSecret(value) {
-      new Webhook(value); // throws on a malformed secret: here, not on the first delivery
-      secret = value;
+      giveSecret(new Webhook(value)); // throws on a malformed secret: here, not on the first delivery
     },
     close,
   };
 }
 
 /** Why the request cannot be trusted, or `undefined` if it can. */
-function verify(
-  secret: string | undefined,
-  body: Buffer,
-  headers: Record<string, string>,
-): string | undefined {
-  if (secret === undefined) return 'No secret to verify with';
+function verify(secret: Webhook, body: Buffer, headers: Record<string, string>): string | undefined {
   try {
-    new Webhook(secret).verify(body, headers, { jsonParse: false });
+    secret.verify(body, headers, { jsonParse: false });
     return undefined;
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** What to respond to the question whether this endpoint wants events: docs/endpoints.md, verification. */
+function challengeOf(headers: Record<string, string>, body: Buffer): string | undefined {
+  if (headers['webhook-event-kind'] !== 'endpoint.verification') return undefined;
+  return (JSON.parse(String(body)) as { challenge: string }).challenge;
 }

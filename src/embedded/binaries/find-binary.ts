@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { childEnvironment } from '../child-environment.js';
 import { EmbeddedUnavailableError, oneLine } from '../errors.js';
 import type { How, Report } from '../types.js';
 
@@ -105,7 +106,7 @@ export async function findBinary(
 /** Why a binary cannot be used: made for another machine, a library is missing; undefined when it runs. */
 async function problemOf(binary: string): Promise<string | undefined> {
   try {
-    await promisify(execFile)(binary, ['--version'], { timeout: 15_000 });
+    await promisify(execFile)(binary, ['--version'], { timeout: 15_000, env: childEnvironment() });
     return undefined;
   } catch (error) {
     const { stderr } = error as { stderr?: string };

@@ -72,11 +72,15 @@ export function startCommand(
 /**
  * Starts the service as an operator would.
  *
- * @param environment its settings; resolves when the API listens
+ * @param environment its settings; resolves when it listens
+ * @param more words of the command line
  * @throws where it ends before, with what it wrote
  */
-export async function startServiceProcess(environment: Record<string, string>): Promise<ServiceProcess> {
-  const { program, args, env } = hookline('serve', { ...environment, HOOKLINE_LOG_LEVEL: 'info' });
+export async function startServiceProcess(
+  environment: Record<string, string>,
+  more: readonly string[] = [],
+): Promise<ServiceProcess> {
+  const { program, args, env } = hookline('serve', { ...environment, HOOKLINE_LOG_LEVEL: 'info' }, more);
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   const lines: string[] = [];

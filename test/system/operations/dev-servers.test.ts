@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { needs } from '../../support/needs.js';
@@ -16,6 +18,41 @@ function processesWith(text: string): number[] {
   const found = all.split('\n').filter((line) => line.includes(text) && !line.includes('hookline-guard'));
   return found.map((line) => Number.parseInt(line, 10));
 }
+
+/** Where a process listens on 127.0.0.1. */
+async function portsOf(pid: number): Promise<string[]> {
+  const folder = `/proc/${pid}/fd`;
+  const names = await Promise.all(
+    (await readdir(folder)).map((fd) => readlink(join(folder, fd)).catch(() => '')),
+  );
+  const inodes = new Set(names.map((name) => /^socket:\[(\d+)\]$/.exec(name)?.[1]));
+  const rows = (await readFile(`/proc/${pid}/net/tcp`, 'utf8'))
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/));
+  // Of a row: the local address, the state (0A: listens), the inode.
+  return rows
+    .filter(
+      ([, local, , state, , , , , , inode]) =>
+        local?.startsWith('0100007F:') && state === '0A' && inodes.has(inode),
+    )
+    .map(([, local = '']) => String(Number.parseInt(local.split(':')[1] ?? '', 16)));
+}
+
+/** The status of a response, by a name of the machine; `undefined` if there was none that is HTTP. */
+async function ask(port: string, path: string, host: string): Promise<number | undefined> {
+  const outgoing = request({ host: '127.0.0.1', port, path, headers: { host } });
+  try {
+    const [response] = await once(outgoing.end(), 'response', { signal: AbortSignal.timeout(10_000) });
+    return response.statusCode;
+  } catch {
+    return undefined;
+  } finally {
+    outgoing.destroy();
+  }
+}
+
+/** A setting that is secret. */
+const SECRET = 'smtp://user:of-the-mails@127.0.0.1:9';
 
 /** On a slow machine servers take a minute to start. */
 const START_MS = 150_000;
@@ -67,9 +104,35 @@ describe('hookline dev [world]', () => {
       .scopes;
   }
 
+  /** What a page of another site can ask of the servers that were started, and what they were started with. */
+  async function checkServers(ui: string): Promise<void> {
+    const { host, port } = new URL(ui);
+    assert.deepEqual(
+      [await ask(port, '/', host), await ask(port, '/', `rebound.example:${port}`)],
+      [200, 403],
+    );
+    // Elsewhere they cannot be looked at so.
+    if (process.platform !== 'linux') return;
+    const started = ['temporal', 'ferretdb', 'mongodb'].flatMap((name) => processesWith(join(dataDir, name)));
+    assert.equal(started.length, 2);
+    for (const pid of started)
+      assert.doesNotMatch(await readFile(`/proc/${pid}/environ`, 'utf8'), /HOOKLINE_/);
+    const ports = (await Promise.all(started.map(portsOf))).flat();
+    assert.ok(ports.length > 4);
+    // Ports that speak something else answer nothing.
+    const answers = await Promise.all(ports.map((one) => ask(one, '/api/v1/namespaces', `127.0.0.1:${one}`)));
+    assert.equal(answers.filter((status) => status === 403).length, 1, 'the HTTP API of Temporal');
+    assert.ok(!answers.includes(200));
+  }
+
   it('prints links that sign in once, starts a server that is killed again with its data, and ends with an error when it is killed once more', async () => {
-    const { lines, exited } = start({});
+    // As the start itself recommends.
+    const { lines, exited } = start({
+      HOOKLINE_ENDPOINT_VERIFICATION: 'required',
+      HOOKLINE_SMTP_URL: SECRET,
+    });
     await said(/^Running until/);
+    assert.equal(lines.filter((line) => line.startsWith('Delivered ')).length, 1, lines.join('\n'));
     const links = lines.filter((line) => line.includes('#code=')).map((line) => line.trim());
     assert.equal(links.length, 2);
     for (const [index, link] of links.entries()) {
@@ -79,6 +142,7 @@ describe('hookline dev [world]', () => {
       assert.equal(scopes.includes('admin'), json.role === 'desk');
       assert.equal((await signIn(link)).status, 401);
     }
+    await checkServers(/UI at (\S+),/.exec(lines.join('\n'))?.[1] ?? '');
     // Temporal UI on this machine shows payloads in clear; no other page can ask for that.
     const ui = /UI at (\S+),/.exec(lines.join('\n'))?.[1] ?? '';
     for (const [origin, status] of [

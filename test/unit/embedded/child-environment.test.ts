@@ -10,6 +10,7 @@ const STARTERS = {
   'src/bin/operator/temporal.ts': "childEnvironment(['TEMPORAL_*'])",
   // By that of the file above all of these.
   'src/embedded/servers/guarded-process.ts': undefined,
+  'src/embedded/binaries/find-binary.ts': 'childEnvironment()',
   'src/embedded/binaries/download.ts': 'childEnvironment(OF_DOWNLOADS)',
   'src/embedded/binaries/go-build.ts': 'childEnvironment(OF_GO)',
   'src/embedded/binaries/wheel.ts': 'childEnvironment(OF_PIP)',
