@@ -88,6 +88,7 @@ export async function startServers(
       TEMPORAL_NAMESPACE: namespace,
       MONGODB_URI: uri.href,
       HOOKLINE_PORT: '0',
+      HOOKLINE_DRAIN: '0s',
       HOOKLINE_TASK_QUEUE: name,
       HOOKLINE_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
       HOOKLINE_ALLOW_HTTP: 'true',

@@ -118,10 +118,13 @@ export async function dev(given: Settings): Promise<void> {
     await Promise.race([aborted(stopped), service.failed, temporal.failed, mongo.failed]);
   } catch (error) {
     // Whatever was being done was ended for this reason.
-    if (!stopped.aborted) throw error;
-  } finally {
-    await stops.run();
+    if (!stopped.aborted) {
+      // What fails then fails for the same reason.
+      await stops.run().catch(() => {});
+      throw error;
+    }
   }
+  await stops.run();
   print('Stopped.');
   // Temporal's runtime, once installed, keeps a process alive that never came to use it.
   if (!serves) process.exit(0);

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Settings } from '../config/schema.js';
+import { formatDuration } from '../domain/basics/duration.js';
 import { keepHeapsSmall } from './process/garbage.js';
 import { createLogger } from './process/output.js';
 import { withSdkMetrics } from './process/sdk-metrics.js';
@@ -15,6 +17,12 @@ export async function serve(configured: Settings, roleName: string): Promise<voi
   const service = await startService(settings, role, logger);
   logger.info({ role, url: service.url }, 'serving');
   const signal = await untilStopped(service.failed);
+  const drainMs = role === 'worker' ? 0 : settings.HOOKLINE_DRAIN;
+  if (drainMs > 0) {
+    logger.info({ signal }, `stopping: taking requests for ${formatDuration(drainMs)} more`);
+    service.drain();
+    await Promise.race([delay(drainMs), service.failed]);
+  }
   logger.info({ signal }, 'stopping: finishing what is under way');
   await service.stop();
   logger.info('stopped');

@@ -4,9 +4,10 @@ import { Registry } from 'prom-client';
 import type { AttemptObserver } from '../../activities/ports.js';
 import type { Development } from '../api/http/context.js';
 import type { Settings } from '../config/schema.js';
+import { withTimeout } from '../domain/basics/with-timeout.js';
 import type { Closing } from '../domain/stats/closing.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
-import type { Api, ApiParts } from './service/api.js';
+import type { ApiParts } from './service/api.js';
 import { prepareSchedule } from './service/archive/schedule.js';
 import { createAttempts } from './service/attempts.js';
 import { keepChanges } from './service/change-sweep.js';
@@ -24,7 +25,7 @@ import { createListeners, type Listeners } from './service/listeners/listeners.j
 import { createLogWatch } from './service/log/log-watch.js';
 import { parseWitnesses } from './service/log/witnesses.js';
 import { createLogWriter } from './service/log/writer.js';
-import { createReadiness, type Readiness } from './service/readiness.js';
+import { createReadiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
 import { warnOfShortWaits } from './service/short-waits.js';
 import { Stops, stopLimits, stopWithin } from './service/stops.js';
@@ -42,6 +43,11 @@ export interface Service {
   url: string;
   /** Rejects if the worker fails. */
   failed: Promise<never>;
+  /**
+   * Says at `/readyz` that this process is to stop, and closes each connection with its next response, so that proxies
+   * send requests to others; it still takes them.
+   */
+  drain(): void;
   /**
    * Stops accepting; then, side by side, answers what was accepted and finishes the attempts in flight; and closes the
    * connections. It takes at most what {@link stopLimits} says.
@@ -95,7 +101,15 @@ async function startParts(
   const ownPorts = new Set(portsOf(settings));
   const knowledge = createKnowledge(settings, servers);
   const { incidents } = knowledge;
-  stops.add(() => incidents.stop());
+  const limits = stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT);
+  const writes = new Stops();
+  stops.add(() =>
+    withTimeout(limits.lastWritesMs, writes.runTogether()).catch((error: unknown) =>
+      logger.warn({ err: error }, 'Counts, and what else was left to be written, were dropped.'),
+    ),
+  );
+  writes.add(() => incidents.stop());
+  const stopping = new AbortController();
   const registry = new Registry();
   servers.temporal.visibility.observer = createVisibilityMetrics(registry);
   const metrics = createDeliveryMetrics(registry);
@@ -103,7 +117,7 @@ async function startParts(
     role === 'api'
       ? undefined
       : keepMinutes(servers.database.minutes, logger, settings.HOOKLINE_TEST_TIME_SCALE);
-  stops.add(() => minutes?.stop());
+  writes.add(() => minutes?.stop());
   const observer: AttemptObserver = {
     attempted(request, report) {
       metrics.attempted(request, report);
@@ -112,7 +126,7 @@ async function startParts(
   };
 
   const tracing = await startTracing(settings, logger);
-  stops.add(() => tracing?.stop());
+  writes.add(() => tracing?.stop());
   const listeners = role === 'worker' ? undefined : await createListeners(settings, servers, logger);
   const listenerExchange = createListenerExchange(settings, servers, listeners?.streams);
   const attempts =
@@ -126,12 +140,12 @@ async function startParts(
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
   const starter = createStarter(settings, servers, knowledge, earlyAttempts, createStartMetrics(registry));
   const ledger = createLedger(settings, servers, starter);
-  stops.add(listeners?.start(starter) ?? (() => {}));
+  writes.add(listeners?.start(starter) ?? (() => {}));
   stops.add(keepChanges(servers, ledger, logger));
 
   const tallies =
     attempts && keepTallies(servers.database.tallies, logger, settings.HOOKLINE_TEST_TIME_SCALE);
-  stops.add(() => tallies?.stop());
+  writes.add(() => tallies?.stop());
   const closed = (closings: readonly Closing[]) => {
     metrics.closed(closings);
     tracing?.closed(closings);
@@ -140,7 +154,7 @@ async function startParts(
   const alerts = attempts && (await createAlerts(settings, servers, attempts.poster, registry));
   const serves = new Stops();
   const works = new Stops();
-  stops.add(() => stopSideBySide(settings, serves, works));
+  stops.add(() => stopSideBySide(limits, serves, works));
   const worker =
     attempts &&
     alerts &&
@@ -167,27 +181,38 @@ async function startParts(
   // At the same time as the worker, which loads the workflows in a thread of its own.
   const serving =
     role === 'worker'
-      ? serveHealth(settings, { readiness, registry }, serves)
+      ? serveHealth(settings, { readiness, registry, stopping: stopping.signal }, serves)
       : serveApi(
           settings,
           servers,
-          { addressPolicy, starter, incidents, readiness, registry, tracing, logger, development },
+          {
+            ...{ addressPolicy, starter, incidents, readiness, registry, tracing, logger, development },
+            stopping: stopping.signal,
+          },
           listeners,
-          serves,
+          { serves, writes },
         );
   const archives = worker && settings.HOOKLINE_ARCHIVE_INTERVAL !== undefined;
   const schedule = archives && prepareSchedule(settings, servers.temporal.client);
   const [running, http] = await Promise.all([worker, serving, schedule]);
   ownPorts.add(http.port);
-  return { url: http.url, failed: new Promise((_, reject) => running?.done.catch(reject)) };
+  stopping.signal.addEventListener('abort', () => http.retire());
+  return {
+    url: http.url,
+    failed: new Promise((_, reject) => running?.done.catch(reject)),
+    drain: () => stopping.abort(),
+  };
 }
 
 /**
  * Stops what serves and what works at the same time: neither a client nor an attempt that takes long holds up the
  * other.
  */
-async function stopSideBySide(settings: Settings, serves: Stops, works: Stops): Promise<void> {
-  const { workMs, handOverMs } = stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT);
+async function stopSideBySide(
+  { workMs, handOverMs }: ReturnType<typeof stopLimits>,
+  serves: Stops,
+  works: Stops,
+): Promise<void> {
   const served = serves.run();
   const settled = served.catch(() => {});
   const worked = Promise.race([settled, delay(handOverMs)]).then(() => works.run());
@@ -197,13 +222,13 @@ async function stopSideBySide(settings: Settings, serves: Stops, works: Stops): 
 /** Says how a worker is, for those that start it and watch it. */
 async function serveHealth(
   settings: Settings,
-  { readiness, registry }: { readiness: Readiness; registry: Registry },
+  { readiness, registry, stopping }: Pick<ApiParts, 'readiness' | 'registry' | 'stopping'>,
   stops: Stops,
 ): Promise<HttpServer> {
   const http = await listen(settings);
   stops.add(() => http.close(stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT).connections));
   const sdkAddress = settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS;
-  http.answer(healthListener(readiness, metricsPage(registry, { sdkAddress })));
+  http.answer(healthListener(readiness, stopping, metricsPage(registry, { sdkAddress })));
   return http;
 }
 
@@ -213,16 +238,13 @@ async function serveApi(
   servers: Servers,
   parts: Omit<ApiParts, 'url'>,
   listeners: Listeners | undefined,
-  stops: Stops,
+  { serves, writes }: { serves: Stops; writes: Stops },
 ): Promise<HttpServer> {
   const [{ createApi }, http] = await Promise.all([import('./service/api.js'), listen(settings)]);
-  let api: Api | undefined;
-  stops.add(async () => {
-    const { connections } = stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT);
-    await Promise.all([listeners?.streams.stop(), http.close(connections)]);
-    await api?.stop();
-  });
-  api = await createApi(settings, servers, { ...parts, url: http.url });
+  const { connections } = stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT);
+  serves.add(() => Promise.all([listeners?.streams.stop(), http.close(connections)]));
+  const api = await createApi(settings, servers, { ...parts, url: http.url });
+  writes.add(() => api.stop());
   http.answer(listeners?.serve(http, api) ?? api.listener);
   return http;
 }

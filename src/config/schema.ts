@@ -49,6 +49,11 @@ export const settingsSchema = z.object({
     .describe(
       'How long an idle connection of a caller is kept. It must be longer than a load balancer before the API keeps its own, or requests are lost that it sends at that moment',
     ),
+  HOOKLINE_DRAIN: duration('5s')
+    .refine((ms) => ms <= 3_600_000, 'must be at most 1h')
+    .describe(
+      'How long `serve` still takes requests when it is told to stop, while `/readyz` says 503: longer than what is in front takes to see that. Not with the role worker',
+    ),
   HOOKLINE_PUBLIC_URL: optionalBaseUrl.describe(
     'Address of the API as its callers see it, such as `https://hooks.example.com`: the OAuth issuer. Default: where it listens',
   ),

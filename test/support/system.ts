@@ -97,6 +97,8 @@ export async function testEnvironment(
     }),
     MONGODB_URI: databaseIn(mongodbUri, name),
     HOOKLINE_PORT: '0',
+    // Nothing is in front of it that would have to see that it stops.
+    HOOKLINE_DRAIN: '0s',
     HOOKLINE_TASK_QUEUE: name,
     HOOKLINE_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     HOOKLINE_EXTRA_CA_FILE: (await testAuthority()).certFile,

@@ -116,6 +116,8 @@ export interface ApiDependencies {
   logger: Logger;
   /** What must hold for the service to be ready: name and check; a check that rejects says why. */
   readiness: Record<string, () => Promise<void>>;
+  /** Aborted once the process is to stop: it still takes requests, and is not ready for more. */
+  stopping: AbortSignal;
   /** Errors that mean that a server behind is out of reach for the moment. */
   isUnavailable: (error: unknown) => boolean;
 }

@@ -9,11 +9,14 @@ export interface HealthAnswer {
 }
 
 /**
- * `/healthz`: the process is alive. `/readyz`: everything that it needs for its work is reachable. `/metrics`: for
- * Prometheus.
+ * `/healthz`: the process is alive. `/readyz`: everything that it needs for its work is reachable, and it is not to
+ * stop. `/metrics`: for Prometheus.
  */
-export function healthRoutes(router: Router<State>, { readiness, metricsPage }: ApiDependencies): void {
-  const report = healthReports(readiness);
+export function healthRoutes(
+  router: Router<State>,
+  { readiness, stopping, metricsPage }: ApiDependencies,
+): void {
+  const report = healthReports(readiness, stopping);
   for (const path of ['/healthz', '/readyz']) {
     router.get(path, async (ctx) => {
       const answer = await report(path);
@@ -30,18 +33,22 @@ export function healthRoutes(router: Router<State>, { readiness, metricsPage }: 
 
 /**
  * Answers questions about a process's health; `undefined` if the path is not one. The response for `/readyz` is up to a
- * second old.
+ * second old, but that of a process that is to stop.
  */
 export function healthReports(
   readiness: ApiDependencies['readiness'],
+  stopping: AbortSignal,
 ): (path: string) => Promise<HealthAnswer | undefined> {
   // Once a second at most: who asks need not prove who they are.
   const ready = atMostEvery(1_000, () => reportReadiness(readiness));
   return async (path) => {
     if (path === '/healthz') return { status: 200, body: { status: 'ok' } };
-    return path === '/readyz' ? ready() : undefined;
+    if (path !== '/readyz') return undefined;
+    return stopping.aborted ? STOPPING : ready();
   };
 }
+
+const STOPPING: HealthAnswer = { status: 503, body: { status: 'stopping' } };
 
 async function reportReadiness(readiness: ApiDependencies['readiness']): Promise<HealthAnswer> {
   const checks = await Promise.all(

@@ -35,6 +35,8 @@ export type ApiParts = Pick<
 > & {
   starter: DeliveryStarter;
   readiness: Readiness;
+  /** Aborted once the process is to stop. */
+  stopping: AbortSignal;
   /** What this process counts. */
   registry: Registry;
   /** Where it listens. */
@@ -116,10 +118,11 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     addressOf: (request: IncomingMessage) => app.createContext(request, new ServerResponse(request)).ip,
     async stop() {
       outages.stop();
-      if (sharesCounts) await sharing.stop();
-      await payloads.close();
-      await stopRenewing();
-      await numbers.stop().catch(notRenewed);
+      await Promise.all([
+        sharesCounts && sharing.stop(),
+        payloads.close(),
+        stopRenewing().then(() => numbers.stop().catch(notRenewed)),
+      ]);
     },
   };
 }

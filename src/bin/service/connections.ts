@@ -20,6 +20,7 @@ export class Connections {
   private readonly responses = new Map<Duplex, Set<ServerResponse>>();
   /** Those that speak another protocol by now. */
   private readonly upgraded = new WeakSet<Duplex>();
+  private isRetiring = false;
   private isEnding = false;
 
   constructor(server: Server) {
@@ -36,6 +37,12 @@ export class Connections {
     this.upgraded.add(socket);
   }
 
+  /** Each ends with its next response from now on. */
+  retire(): void {
+    this.isRetiring = true;
+    for (const response of this.underWay()) announceEnd(response);
+  }
+
   /**
    * Closes the server, and resolves when it has no connection any more: those without a request end at once, the others
    * with their response or at their limit.
@@ -43,7 +50,7 @@ export class Connections {
   async end({ requestMs, responseMs }: ConnectionLimits): Promise<void> {
     this.isEnding = true;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    for (const response of this.underWay()) announceEnd(response);
+    this.retire();
     this.keep((responses) => responses.size > 0);
     const timers = [
       setTimeout(() => this.keep((responses) => [...responses].every(({ req }) => req.complete)), requestMs),
@@ -59,7 +66,7 @@ export class Connections {
     const { socket } = response.req;
     const responses = this.responses.get(socket);
     responses?.add(response);
-    if (this.isEnding) announceEnd(response);
+    if (this.isRetiring) announceEnd(response);
     response.once('close', () => {
       responses?.delete(response);
       // Its headers may have promised before that the connection stays.

@@ -4,8 +4,12 @@ import type { MetricsPage } from './counts/metrics-page.js';
 import type { Readiness } from './readiness.js';
 
 /** What a worker answers over HTTP: `/healthz`, `/readyz` and `/metrics`, and nothing else. */
-export function healthListener(readiness: Readiness, metrics: MetricsPage): RequestListener {
-  const report = healthReports(readiness);
+export function healthListener(
+  readiness: Readiness,
+  stopping: AbortSignal,
+  metrics: MetricsPage,
+): RequestListener {
+  const report = healthReports(readiness, stopping);
   return async (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
     if (path === '/metrics') {

@@ -84,6 +84,8 @@ export async function listen({
         connections.leave(socket);
         handler(request, socket, head);
       }),
+    /** Still takes connections, each for one response. */
+    retire: () => connections.retire(),
     /**
      * Takes no further connections, and resolves when there is none any more: idle ones are closed at once, others with
      * their response or at their limit.

@@ -1,6 +1,6 @@
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 
-/** What stops the parts of a process, in the opposite order of their start. */
+/** What stops the parts of a process. */
 export class Stops {
   private readonly stops: (() => unknown)[] = [];
 
@@ -8,7 +8,11 @@ export class Stops {
     this.stops.push(stop);
   }
 
-  /** Stops everything, one part after the other, also after one that fails. @throws what the first of them threw */
+  /**
+   * Stops everything, one part after the other in the opposite order of their start, also after one that fails.
+   *
+   * @throws what the first of them threw
+   */
   async run(): Promise<void> {
     const failures: unknown[] = [];
     for (const stop of this.stops.splice(0).reverse()) {
@@ -20,6 +24,11 @@ export class Stops {
     }
     if (failures.length > 0) throw failures[0];
   }
+
+  /** Stops everything at the same time. */
+  async runTogether(): Promise<void> {
+    await Promise.all(this.stops.splice(0).map((stop) => stop()));
+  }
 }
 
 /**
@@ -30,8 +39,8 @@ export function stopLimits(attemptTimeoutMs: number) {
   return {
     /** For everything. */
     allMs: attemptTimeoutMs + 5_000,
-    /** For requests and attempts that are under way. What follows is short: it writes counts and closes connections. */
-    workMs: attemptTimeoutMs + 4_000,
+    /** For requests and attempts under way. An attempt of a group may wait for a slot before, for 2 s. */
+    workMs: attemptTimeoutMs + 3_500,
     /** For what is under way on connections. */
     connections: { requestMs: 1_000, responseMs: attemptTimeoutMs + 3_000 },
     /**
@@ -39,6 +48,8 @@ export function stopLimits(attemptTimeoutMs: number) {
      * are made by this process.
      */
     handOverMs: 500,
+    /** For writing what is left, such as counts; during an outage it is dropped. */
+    lastWritesMs: 1_000,
   };
 }
 

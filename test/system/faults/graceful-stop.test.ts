@@ -5,6 +5,7 @@ import { PURCHASE } from '../../support/api-client.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { startReceiver } from '../../support/receiver.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 /** Producers that send one event after the other on connections that they keep. */
 const PRODUCERS = 8;
@@ -43,6 +44,22 @@ describe('a service that is asked to stop [world]', () => {
       [],
     );
     await receiver.close();
+    await database.close();
+  });
+
+  it('says so at /readyz first, and still takes requests for a while, each with its connection', async () => {
+    const environment = await testEnvironment({ HOOKLINE_DRAIN: '5s' });
+    const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+    const service = await startServiceProcess(environment);
+    const client = await newAccount(database, service.url);
+    const ready = async () => (await fetch(`${service.url}/readyz`)).json() as Promise<{ status: string }>;
+    assert.notEqual((await ready()).status, 'stopping');
+    service.terminate();
+    await until(ready, ({ status }) => status === 'stopping');
+    const { status, headers } = await client.request('POST', '/v18.0/events/purchase', { raw: PURCHASE });
+    assert.deepEqual([status, headers.get('connection')], [202, 'close']);
+    assert.equal(await service.exited, 0);
+    await assert.rejects(ready);
     await database.close();
   });
 });

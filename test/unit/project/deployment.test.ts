@@ -206,6 +206,7 @@ describe('Dockerfile', () => {
     const worker = createServer(
       healthListener(
         { mongodb: down, temporal: down, migrated: down, worker: down },
+        new AbortController().signal,
         { contentType: 'text/plain', text: async () => '' },
       ),
     );

@@ -60,8 +60,13 @@ const installationStatsSchema = z
   .meta({ id: 'InstallationStats' });
 
 /** Whether it is us or them: what waits, what is attempted, and whether the servers answer, over all accounts. */
-export function installationStatsOperations({ backlog, database, readiness }: ApiDependencies): Operation[] {
-  const report = healthReports(readiness);
+export function installationStatsOperations({
+  backlog,
+  database,
+  readiness,
+  stopping,
+}: ApiDependencies): Operation[] {
+  const report = healthReports(readiness, stopping);
   return [
     operation('get', '/installation/stats', 'getInstallationStats', {
       summary:
