@@ -11,6 +11,7 @@ import { matching, parsing } from './scenarios/filters.js';
 import { namedServer, systemServer } from './scenarios/names.js';
 import * as probes from './scenarios/probes.js';
 import { checks } from './scenarios/schemas.js';
+import { silentClients } from './scenarios/stopping.js';
 import { frames, pages, tickets } from './scenarios/streams.js';
 import { type Seen, startTenant } from './tenant.js';
 
@@ -24,7 +25,7 @@ const ATTACKS: readonly Attack[] = [
   namedServer,
   systemServer,
 ];
-const PROBES: readonly Probe[] = Object.values(probes);
+const PROBES: readonly Probe[] = [...Object.values(probes), silentClients];
 
 /**
  * How many times as long as alone a healthy tenant may wait during an attack, and what is too little to tell,

@@ -37,13 +37,13 @@ export async function startServiceProcess(
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  const ended = once(child, 'exit').then(() => {
+  const exited = once(child, 'exit');
+  const ended = exited.then(() => {
     throw new Error(`${script} ended before it served`);
   });
   const [{ url }] = (await Promise.race([once(child, 'message'), ended])) as [{ url: string }];
   ended.catch(() => {});
   const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const exited = once(child, 'exit');
     child.kill(signal);
     await exited;
   };

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadSettings } from '../../src/config/load.js';
 import { SECRET_SETTINGS } from '../../src/config/secret-files.js';
+import { stopLimits } from '../../src/bin/service/stops.js';
 import { RELEASE } from '../../src/domain/basics/release.js';
 
 const CHART = 'deploy/helm/hookline';
@@ -78,8 +79,8 @@ describe('the Helm chart [world]', () => {
         for (const name of secrets) delete environment[`${name}_FILE`];
         const settings = loadSettings({ ...environment, HOOKLINE_INTERNAL_URL: 'http://10.0.0.1:8080' });
         if (kind === 'Deployment') {
-          const stop = Number(container.lifecycle.preStop.exec.command[1]);
-          ok(pod.terminationGracePeriodSeconds > stop + settings.HOOKLINE_ATTEMPT_TIMEOUT / 1_000 + 5);
+          const stopMs = settings.HOOKLINE_DRAIN + stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT).allMs;
+          ok(pod.terminationGracePeriodSeconds * 1_000 > stopMs);
           match(container.args.join(' '), /^serve --role (?:all|api|worker)$/);
         }
         equal(pod.securityContext.runAsNonRoot && container.securityContext.readOnlyRootFilesystem, true);
@@ -110,7 +111,15 @@ describe('the Helm chart [world]', () => {
       ],
       [
         [...least, '--set', 'generateKeys=true,terminationGracePeriodSeconds=15'],
-        /must be more than preStopSeconds and 10/,
+        /must be more than HOOKLINE_DRAIN, HOOKLINE_ATTEMPT_TIMEOUT and 5 s, 15 s together/,
+      ],
+      [
+        [
+          ...least,
+          '--set',
+          'generateKeys=true,settings.HOOKLINE_ATTEMPT_TIMEOUT=500ms,settings.HOOKLINE_DRAIN=1m',
+        ],
+        /65\.5 s together/,
       ],
       [[...least, '--set', 'generateKeys=true,settings.FOO=x'], /invalid propertyName 'FOO'/],
     ];

@@ -168,3 +168,10 @@ affinity: {{- toYaml . | nindent 2 }}
   volumeMounts:
     {{- include "hookline.mounts" $ | nindent 4 }}
 {{- end -}}
+
+{{/* The seconds of a duration as settings have it: 250ms, 5s, 2m, 1h, 7d. */}}
+{{- define "hookline.seconds" -}}
+{{- $units := dict "ms" 0.001 "s" 1.0 "m" 60.0 "h" 3600.0 "d" 86400.0 }}
+{{- $number := regexFind "^[0-9.]+" . }}
+{{- mulf (float64 $number) (get $units (trimPrefix $number .) | default 1.0) }}
+{{- end }}
