@@ -22,7 +22,10 @@ export const silentClients: Probe = {
     const receiver = await startReceiver(undefined, RESPONSE_MS);
     const account = await system.newAccount();
     await account.register(receiver.url);
-    const kinds = Array.from({ length: CLIENTS }, (_, at) => ALL_SILENT[at % ALL_SILENT.length] ?? 'no request');
+    const kinds = Array.from(
+      { length: CLIENTS },
+      (_, at) => ALL_SILENT[at % ALL_SILENT.length] ?? 'no request',
+    );
     const sockets = await connectSilently(account, kinds);
     await sendSteadily(account, EVENTS, EVENTS);
     await until(() => receiver.count === EVENTS, WAITED_MS);

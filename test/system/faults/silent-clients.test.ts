@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { apiClient, PURCHASE } from '../../support/api-client.js';
+import { startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { ALL_SILENT, connectSilently } from '../../support/outside/silent-clients.js';
 import { runHere } from '../../support/programs/command.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { promised } from '../../support/promised.js';
-import { startReceiver } from '../../support/receiver.js';
+import { neverAnswer, startReceiver } from '../../support/receiver.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
 
 const CLIENTS = 20;
@@ -62,6 +63,33 @@ describe('a service that is asked to stop while clients are silent', () => {
     assert.equal(receiver.received.length, DELIVERIES);
     for (const socket of sockets) socket.destroy();
     await receiver.close();
+  });
+
+  it('ends in time also while its servers are silent, and says what it has left', async () => {
+    const hosts = new URL(environment['MONGODB_URI'] ?? '').host;
+    const [temporal, mongodb] = await Promise.all([
+      startFreezingProxy(environment['TEMPORAL_ADDRESS'] ?? ''),
+      startFreezingProxy(hosts),
+    ]);
+    const receiver = await startReceiver({ handler: neverAnswer });
+    const service = await startServiceProcess({
+      ...environment,
+      TEMPORAL_ADDRESS: temporal.address,
+      MONGODB_URI: (environment['MONGODB_URI'] ?? '').replace(hosts, mongodb.address),
+    });
+    const client = await newAccount(database, service.url);
+    await client.register(receiver.url);
+    await client.purchase(PURCHASE);
+    await receiver.waitFor((received) => received.length === 1);
+    temporal.freeze();
+    mongodb.freeze();
+    service.terminate();
+    assert.equal(await service.exited, 1, service.lines.join('\n'));
+    assert.match(
+      service.lines.join('\n'),
+      /^hookline: .* did not end within [\d.]+ s, and was left as it is\.$/m,
+    );
+    await Promise.all([temporal.close(), mongodb.close(), receiver.close()]);
   });
 
   it('ends also as a worker, which serves its health alone', async () => {
