@@ -24,6 +24,7 @@ const LAYERS = /^(src|workflows|activities|clients|web)\b/;
 const MAX_FILES = 14;
 /** What reads the environment besides tests, and why it may. */
 const READS_ENVIRONMENT = {
+  'src/embedded/child-environment.ts': 'what programs that are not ours get of it',
   'src/config/load.ts': 'the one reader of settings',
   'src/bin/command-line.ts': 'how an error is shown, when the settings may be what is wrong',
   'src/bin/operator/temporal.ts': 'passed on to Temporal’s command line',

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { stopLimits } from '../../../src/bin/service/stops.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { ALL_SILENT, connectSilently } from '../../../test/support/outside/silent-clients.js';
-import { sendSteadily } from '../../support/load.js';
+import { saturate } from '../../support/load.js';
 import { startReceiver } from '../../support/receiver.js';
 import { restartBenchSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -27,7 +27,7 @@ export const silentClients: Probe = {
       (_, at) => ALL_SILENT[at % ALL_SILENT.length] ?? 'no request',
     );
     const sockets = await connectSilently(account, kinds);
-    await sendSteadily(account, EVENTS, EVENTS);
+    await saturate(account, EVENTS, EVENTS);
     await until(() => receiver.count === EVENTS, WAITED_MS);
 
     const began = performance.now();

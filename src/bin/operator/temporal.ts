@@ -22,7 +22,7 @@ export async function temporal(settings: Settings, args: readonly string[]): Pro
   const codec = keys && (await startCodecServer(keys));
   const child = spawn(binary, args, {
     stdio: 'inherit',
-    // In its environment, because other users of the machine can read the arguments of a process.
+    // In its environment, because other users of the machine can read arguments of programs.
     env: {
       ...(codec && { TEMPORAL_CODEC_ENDPOINT: codec.url, TEMPORAL_CODEC_AUTH: codec.authorization }),
       ...childEnvironment(['TEMPORAL_*']),

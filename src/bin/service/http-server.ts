@@ -2,7 +2,7 @@ import { createServer, IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Settings } from '../../config/schema.js';
-import { type ConnectionLimits, Connections } from './connections.js';
+import { type ConnectionLimits, Connections } from '../process/connections.js';
 
 /**
  * Beyond the time that an idle connection is kept: a balancer opens connections before it has requests for them, and

@@ -1,5 +1,7 @@
 import { equal, match } from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ApiClient } from '../../support/api-client.js';
@@ -48,7 +50,7 @@ describe('hookline login', () => {
   it('lets commands act for the person, with a file that only the owner can read', async () => {
     match(await run('endpoints', 1), /Or log in: hookline login/);
     const person = await newPerson(system, client, SCOPES);
-    const login = start(`login --client ${clientId} --no-browser`);
+    const login = start(`login --client ${clientId} --no-browser`, startCommand);
     const lines = await until(
       () => login.lines,
       (all) => all.some((line) => line.includes('/oauth/authorize')),
@@ -57,8 +59,12 @@ describe('hookline login', () => {
     const back = await logInAndAllow(new Browser(), address, person);
     // Somebody else's answer is not taken.
     await fetch(new URL('/other', back));
+    // Browsers open connections before they have requests for them.
+    const silent = connect(Number(new URL(back).port), '127.0.0.1');
+    await once(silent, 'connect');
     equal((await fetch(back)).status, 200);
     equal(await login.exited, 0, login.lines.join('\n'));
+    silent.destroy();
     equal(statSync(file).mode & 0o777, 0o600);
     match(await run('endpoints'), /No endpoints/);
   });

@@ -6,6 +6,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { needs } from '../../support/needs.js';
+import { connectSilently } from '../../support/outside/silent-clients.js';
 import { type CommandProcess, startCommand } from '../../support/programs/process.js';
 import { until } from '../../support/until.js';
 
@@ -160,6 +161,11 @@ describe('hookline dev [world]', () => {
       });
       assert.equal(asked.status, status, origin);
     }
+    // None of these keeps it from ending.
+    const origins = [new URL(links[0] ?? '').origin, ui];
+    const silent = await Promise.all(
+      origins.map((url) => connectSilently({ url, key: '' }, ['no request', 'part of a head'])),
+    );
     const kill = () => {
       const [pid = 0, ...more] = processesWith(join(dataDir, 'ferretdb')).concat(
         processesWith(join(dataDir, 'mongodb')),
@@ -172,6 +178,7 @@ describe('hookline dev [world]', () => {
     await said(/^MongoDB: answers again\.$/);
     kill();
     assert.equal(await exited, 1);
+    for (const socket of silent.flat()) socket.destroy();
     assert.match(lines.join('\n'), /^hookline: MongoDB: ended by itself, with SIGKILL; its log is .*$/m);
     assert.deepEqual(processesWith(dataDir), []);
   });
