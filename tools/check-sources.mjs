@@ -27,7 +27,6 @@ const READS_ENVIRONMENT = {
   'src/embedded/child-environment.ts': 'what programs that are not ours get of it',
   'src/config/load.ts': 'the one reader of settings',
   'src/bin/command-line.ts': 'how an error is shown, when the settings may be what is wrong',
-  'src/bin/operator/temporal.ts': 'passed on to Temporal’s command line',
   'src/bin/client/connection.ts':
     'HOOKLINE_URL, HOOKLINE_API_KEY and HOOKLINE_ACCOUNT, which are not settings of the service',
   'src/bin/client/login/login.ts': 'HOOKLINE_URL and HOOKLINE_OAUTH_CLIENT, as above',
@@ -35,9 +34,6 @@ const READS_ENVIRONMENT = {
   'src/bin/client/terminal.ts': 'NO_COLOR and TERM, which belong to the terminal',
   'src/embedded/binaries/find-binary.ts': 'PATH, which is no setting of ours',
   'src/embedded/cache-dir.ts': 'XDG_CACHE_HOME, the user’s folder for what is kept',
-  'src/embedded/binaries/go-build.ts': 'passed on to the Go toolchain',
-  'src/embedded/binaries/wheel.ts': 'passed on to pip: proxies, mirrors',
-  'src/embedded/binaries/download.ts': 'passed on to the downloader: proxies, mirrors',
 };
 
 const root = process.argv[2] ?? '.';
