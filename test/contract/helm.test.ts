@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
+import { stopLimits } from '../../src/bin/service/stops.js';
 import { loadSettings } from '../../src/config/load.js';
 import { SECRET_SETTINGS } from '../../src/config/secret-files.js';
-import { stopLimits } from '../../src/bin/service/stops.js';
 import { RELEASE } from '../../src/domain/basics/release.js';
 
 const CHART = 'deploy/helm/hookline';
