@@ -22,7 +22,10 @@ const SILENT_KINDS = {
   ],
   'a request at rest': ['GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n', true],
   // More than the buffers of a connection take.
-  'responses that are not read': ['GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(200), true],
+  'responses that are not read': [
+    'GET /openapi.json HTTP/1.1\r\nhost: x\r\nauthorization: Bearer KEY\r\n\r\n'.repeat(200),
+    true,
+  ],
   'a silent WebSocket': [
     'GET /v18.0/listeners/LISTENER/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer TICKET\r\n' +
       `connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-protocol: ${STREAM_PROTOCOL}\r\n` +
@@ -58,7 +61,7 @@ export async function connectSilently(service: Service, kinds: readonly SilentKi
       const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
       socket.on('error', () => {});
       await once(socket, 'connect');
-      socket.write(text.replace('KEY', service.key).replace('LISTENER', id).replace('TICKET', ticket));
+      socket.write(text.replaceAll('KEY', service.key).replace('LISTENER', id).replace('TICKET', ticket));
       if (isAnswered) await once(socket, 'readable');
       return socket;
     }),
