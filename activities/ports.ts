@@ -37,8 +37,14 @@ export interface FirstAttemptsRequest extends DeliveryGroup {
 /** Attempts at released deliveries of a group to make side by side. */
 export interface ReleasedAttemptsRequest extends FirstAttemptsRequest {
   attempts: readonly MemberAttempt[];
-  /** When the oldest of their releases was sent, milliseconds since the epoch. */
-  released_at?: number;
+  /** How long ago the oldest of their releases was sent, milliseconds. */
+  waited_ms?: number;
+}
+
+/** What a workflow asks a local activity for, and when. */
+export interface Asked {
+  /** The workflow's time, milliseconds since the epoch. */
+  asked_at: number;
 }
 
 /** What signs and accompanies a request to an endpoint. It stays inside the activity. */

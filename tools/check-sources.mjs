@@ -1,5 +1,5 @@
 // Rules that no linter has: files stay short, folders of a layer stay small, comments stay narrow, and only named
-// places read the environment. `node tools/check-sources.mjs [folder]`.
+// places read the environment or this machine's clock. `node tools/check-sources.mjs [folder]`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -36,6 +36,19 @@ const READS_ENVIRONMENT = {
   'src/embedded/cache-dir.ts': 'XDG_CACHE_HOME, the user’s folder for what is kept',
 };
 
+/** The service, in which processes compare times. */
+const SHARES_TIME = /^(activities|src\/(api|domain|models|temporal|bin\/service))\b/;
+/** What of it reads this machine's clock, and why it may. */
+const READS_CLOCK = {
+  'src/domain/time/server-clock.ts': 'compares it with that of a server',
+  'src/domain/log/cosignature.ts': 'a witness is a program of its own',
+  'src/domain/sequence/number-source.ts':
+    'a lease that ends sooner by it does no harm; a machine may have slept',
+  'src/api/oauth/routes.ts': 'the OAuth library goes by it',
+  'src/models/access/oauth-records.ts': 'the OAuth library goes by it',
+  'src/temporal/server/calls.ts': 'gRPC has deadlines by it',
+};
+
 const root = process.argv[2] ?? '.';
 const problems = [];
 const filesIn = new Map();
@@ -55,6 +68,10 @@ for (const folder of FOLDERS) {
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
     if (reads && !/^(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);
+    if (SHARES_TIME.test(file) && /\bDate\.now\b|\bnew Date\(\)/.test(text) && !(file in READS_CLOCK))
+      problems.push(
+        `${file}: reads this machine's clock, which may be wrong; use sharedNow() of src/domain/time/shared-time.ts`,
+      );
   }
 }
 for (const [folder, count] of filesIn) {

@@ -34,6 +34,7 @@ import { TIMINGS, type Timings } from '../src/domain/timings.js';
 import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './end-cancelled.js';
 import type { DeliverResult } from './inputs.js';
+import { lostFirstTasks } from './lost-first-tasks.js';
 import { ACTIONS, act, actIn, actorOf, release } from './messages.js';
 import { deliveries as sink } from './sinks.js';
 
@@ -67,17 +68,21 @@ export async function deliver(input: LiveGroup): Promise<DeliverResult> {
   return CancellationScope.nonCancellable(() => new Deliveries(input, scope).run());
 }
 
+type Reports = readonly (AttemptReport | null)[];
+
 /** Released deliveries that are attempted in the direct lane. */
 interface Released {
   released: MemberAttempt[];
-  /** When the oldest of their releases was sent, milliseconds since the epoch. */
+  /** When the oldest of their releases was sent, by MongoDB's time, milliseconds since the epoch. */
   releasedAt?: number;
 }
 
 /**
  * What it does depends on times that stand in its history, and not on the clock around a local activity. A task that
  * lasts longer than 8 s is kept alive by others, and a replay, which takes them for one, has the time of the last of
- * them from its beginning. So the clock says at most how long to wait, and the timer whether a time has come.
+ * them from its beginning. So a local activity says when it has ended, by the time at which it was asked for, and what
+ * comes meanwhile is taken in then; where the clock of a task has decided something, that task has none. Timers say
+ * whether a time has come. No clock but Temporal's counts.
  */
 class Deliveries {
   private readonly input: LiveGroup;
@@ -94,6 +99,10 @@ class Deliveries {
    */
   private readonly releasedDirect = new Map<string, number | undefined>();
   private batchesInFlight = 0;
+  /** News that came during a local activity, which are taken in when it has ended; absent: there is none. */
+  private meanwhile: ((now: number) => void)[] | undefined;
+  /** The clock of this task has decided something. */
+  private hasReadClock = false;
   /** Something happened that may have changed what comes next. */
   private isWoken = false;
   /** Somebody has acted, and wants to see it. */
@@ -120,17 +129,30 @@ class Deliveries {
 
   private listen(): void {
     setHandler(release, (some) => {
-      this.machine.release(some, some.sent_at ?? Date.now());
-      if (some.direct) {
-        const earlier = this.releasedDirect.get(some.endpoint_id) ?? some.sent_at;
-        this.releasedDirect.set(some.endpoint_id, earlier);
-      }
-      this.isWoken = true;
+      void this.tell((now) => {
+        this.machine.release(some, now);
+        if (some.direct) {
+          const earlier = this.releasedDirect.get(some.endpoint_id) ?? some.sent_at;
+          this.releasedDirect.set(some.endpoint_id, earlier);
+        }
+        this.isWoken = true;
+      }, this.machine.isAskedToWait(some.endpoint_id));
     });
     setHandler(act, (order) => this.act(order), { validator: (order) => this.refuse(order) });
     this.scope.cancelRequested.catch(() => {
       this.isWoken = true;
     });
+  }
+
+  /**
+   * Takes in what the workflow has heard of, which may depend on the time: at once, or when the local activity under
+   * way has ended.
+   */
+  private tell<T>(what: (now: number) => T, dependsOnTime: boolean): T | Promise<T> {
+    const { meanwhile } = this;
+    if (meanwhile) return new Promise((resolve) => meanwhile.push((now) => resolve(what(now))));
+    this.hasReadClock ||= dependsOnTime;
+    return what(Date.now());
   }
 
   async run(): Promise<DeliverResult> {
@@ -139,6 +161,8 @@ class Deliveries {
     if (first.length > 0 && !this.input.so_far) {
       await this.attemptFirst(first);
       now = this.machine.settledAt;
+    } else {
+      this.hasReadClock = true;
     }
     for (;;) {
       this.isWoken = false;
@@ -154,6 +178,7 @@ class Deliveries {
       if (this.isOver) return this.end();
       if (this.batchesInFlight === 0 && workflowInfo().continueAsNewSuggested) await this.carryOn();
       const isAwake = () => this.isWoken || this.broken !== undefined || this.isOver;
+      this.hasReadClock = false;
       if (wakeAt === undefined) {
         await condition(isAwake);
         now = Date.now();
@@ -161,6 +186,7 @@ class Deliveries {
         const summary = fitSummary(because);
         const isEarly = await condition(isAwake, Math.max(wakeAt - Date.now(), 1), { summary });
         now = isEarly ? Math.min(Date.now(), wakeAt - 1) : Math.max(Date.now(), wakeAt);
+        this.hasReadClock ||= !isEarly;
       }
       if (this.broken !== undefined) throw this.broken;
     }
@@ -182,13 +208,13 @@ class Deliveries {
   private async attemptFirst(first: MemberAttempt[]): Promise<void> {
     const { events, deliveries, attempt_timeout_ms: timeout_ms, isolated } = this.input;
     const lost_tries = isolated ? 0 : lostFirstTasks();
-    let reports: readonly (AttemptReport | null)[] = [];
+    let reports: Reports = [];
     if (!isolated) {
       const request = { events, deliveries, timeout_ms, ...(lost_tries > 0 && { lost_tries }) };
-      reports = await this.direct.attemptFirst(request).catch(() => []);
+      this.meanwhile = [];
+      reports = await this.direct.attemptFirst({ ...request, asked_at: Date.now() }).catch(() => []);
     }
-    const unmade = this.machine.settle(first, reports, this.began);
-    this.begin(unmade, lost_tries);
+    this.begin(this.settleDirect(first, reports, this.began), lost_tries);
   }
 
   /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
@@ -196,7 +222,7 @@ class Deliveries {
     const { due, ...next } = this.machine.step(now);
     const endpointOf = ({ index }: MemberAttempt) => this.input.deliveries[index]?.endpoint_id ?? '';
     const isDirect = (one: MemberAttempt) =>
-      one.trigger === 'released' && this.releasedDirect.has(endpointOf(one));
+      one.trigger === 'released' && this.releasedDirect.has(endpointOf(one)) && !this.hasReadClock;
     const released = due.filter(isDirect);
     const sent = released.flatMap((one) => this.releasedDirect.get(endpointOf(one)) ?? []);
     this.releasedDirect.clear();
@@ -208,11 +234,26 @@ class Deliveries {
   /** Attempts in the direct lane, inside the workflow task: at endpoints that answer again. */
   private async attemptReleased({ released: attempts, releasedAt }: Released, now: number): Promise<void> {
     const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
-    const since = releasedAt === undefined ? {} : { released_at: releasedAt };
-    const request = { attempts, events, deliveries, timeout_ms, ...since };
+    const asked_at = Date.now();
+    const waited = releasedAt === undefined ? {} : { waited_ms: asked_at - releasedAt };
+    this.meanwhile = [];
+    const request = { attempts, events, deliveries, timeout_ms, asked_at, ...waited };
     const made = await this.direct.attemptReleased(request).catch(() => undefined);
-    const unmade = this.machine.settle(attempts, made?.reports ?? [], releasedAt ?? now);
-    this.begin(unmade, made?.lost_tries);
+    this.begin(this.settleDirect(attempts, made?.reports ?? [], now), made?.lost_tries);
+  }
+
+  /** Takes in what a local activity reports, and before it what came meanwhile. @returns attempts that were not made */
+  private settleDirect(
+    attempts: readonly MemberAttempt[],
+    reports: Reports,
+    otherwise: number,
+  ): MemberAttempt[] {
+    const end = Math.max(...reports.flatMap((report) => report?.ended_at ?? []));
+    const now = Number.isFinite(end) ? end : otherwise;
+    const { meanwhile = [] } = this;
+    this.meanwhile = undefined;
+    for (const take of meanwhile) take(now);
+    return this.machine.settle(attempts, reports, now);
   }
 
   private begin(batch: readonly MemberAttempt[], lost_tries = 0): void {
@@ -251,7 +292,7 @@ class Deliveries {
     });
     for (let left = batch; left.length > 0; ) {
       const reports = await attemptMembers({ attempts: left }).catch(() => []);
-      const unmade = this.machine.settle(left, reports, Date.now());
+      const unmade = await this.tell((now) => this.machine.settle(left, reports, now), true);
       if (unmade.length === left.length) await sleep(this.timings.group_broken_ms);
       left = unmade;
     }
@@ -356,18 +397,4 @@ class Deliveries {
       isShort || (!sole && (wereAtOnce || JSON.stringify(records).length > MAX_RESULT_CHARACTERS));
     return { delivered: delivered.length, ...(!isTold && { deliveries: records }) };
   }
-}
-
-/**
- * The first task of a workflow sees three events: that it was started, and that the task was scheduled and has begun. A
- * task that was lost, or whose result Temporal did not take, leaves three more: how it ended, and the next one.
- */
-const EVENTS_OF_A_SECOND_TASK = 6;
-
-/**
- * How many earlier tasks may have made the first attempts: 0 or 1. To be asked in the first task. Three messages that
- * came before the first task look the same.
- */
-export function lostFirstTasks(): number {
-  return workflowInfo().historyLength >= EVENTS_OF_A_SECOND_TASK ? 1 : 0;
 }

@@ -18,8 +18,8 @@ export interface DeliverResult {
 }
 
 export interface EndpointIncidentInput extends IncidentSettings {
-  /** The first failure. ISO 8601, UTC. */
-  since: string;
+  /** How long before its start the first failure was, milliseconds. */
+  failing_for_ms: number;
   /** Present if the run continues another one. */
   state?: IncidentState;
 }

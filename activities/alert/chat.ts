@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { parseRetryAfter } from '../../src/domain/http/retry-after.js';
 import { cutText } from '../../src/domain/text/unicode.js';
+import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AlertSender, HttpPoster } from '../ports.js';
 
 /** The most characters of a message that chat services take: Slack cuts at 40,000, Discord refuses more than 2,000. */
@@ -25,12 +26,11 @@ export function createChatSender(url: string, poster: HttpPoster, userAgent: str
       throw new Error(`The chat webhook could not be reached (${answer.error_code}).`);
     const { statusCode, headers } = answer;
     if (isSuccess(statusCode)) return;
-    const now = Date.now();
     const after = headers['retry-after'];
-    const notBefore = parseRetryAfter(Array.isArray(after) ? after[0] : after, now);
+    const nextRetryDelay = parseRetryAfter(Array.isArray(after) ? after[0] : after, sharedNow());
     throw ApplicationFailure.create({
       message: `The chat webhook answered ${statusCode}.`,
-      ...(notBefore !== undefined && { nextRetryDelay: Math.max(notBefore - now, 1) }),
+      ...(nextRetryDelay !== undefined && { nextRetryDelay }),
     });
   };
 }

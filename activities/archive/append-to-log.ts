@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
 
@@ -31,10 +32,10 @@ export function createAppendToLog({ log }: Pick<ActivityDependencies, 'log'>) {
   return function appendToLog({ checkpoint: known }: LogRequest): Promise<LogPart> {
     return whileBeating(async () => {
       const { cancellationSignal } = Context.current();
-      const deadline = Date.now() + PART_TIME_MS;
+      const deadline = sharedNow() + PART_TIME_MS;
       let appended = 0;
       let is_last = false;
-      while (!is_last && Date.now() < deadline) {
+      while (!is_last && sharedNow() < deadline) {
         cancellationSignal.throwIfAborted();
         const some = await log.appendChanges();
         appended += some;

@@ -13,6 +13,7 @@ import {
   type SealableDelivery,
 } from '../../src/domain/archive/to-archive.js';
 import { inParts, together } from '../../src/domain/basics/bounded-memory.js';
+import { sharedDate, sharedNow, temporalClock } from '../../src/domain/time/shared-time.js';
 import type { Timings } from '../../src/domain/timings.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
@@ -78,11 +79,13 @@ export function createArchiveClosed({
   };
 
   async function archivePart(request: ArchiveRequest): Promise<ArchivePart> {
-    const deadline = Date.now() + PART_TIME_MS;
-    const end = new Date(Date.now() - (request.settled_after_ms ?? timings.archive_settles_ms));
+    const deadline = sharedNow() + PART_TIME_MS;
+    // Closing times are Temporal's, and so is how far the archive is: never later than Temporal's clock.
+    const now = Math.min(temporalClock.now(), sharedNow());
+    const end = new Date(now - (request.settled_after_ms ?? timings.archive_settles_ms));
     const upTo = await archive.upTo();
     // What an interrupted run has kept, Temporal may not have any more, so that no window will show it.
-    if (upTo && upTo.getTime() < Date.now() - request.reach_ms) await archive.logAllStored();
+    if (upTo && upTo.getTime() < sharedNow() - request.reach_ms) await archive.logAllStored();
     const from = new Date(upTo ? upTo.getTime() - LOOKED_AT_AGAIN_MS : end.getTime() - request.reach_ms);
     const width = upTo ? end.getTime() - from.getTime() : FIRST_WIDTH_MS;
     const first = await archiveWindows({ from, end, width, deadline }, (to) => archive.advance(to));
@@ -104,7 +107,7 @@ export function createArchiveClosed({
    * @param upTo how far the first look is
    */
   async function lookAgain(upTo: Date, deadline: number) {
-    const now = new Date();
+    const now = sharedDate();
     const look = await archive.secondLook();
     if (!look) await archive.setSecondLook({ from: upTo, to: upTo, at: now });
     if (!look || now.getTime() < look.at.getTime() + timings.archive_second_look_ms)
@@ -129,7 +132,7 @@ export function createArchiveClosed({
     let to = from;
     let width = Math.max(firstWidth, 1);
     let archived = 0;
-    while (to < end && (to === from || Date.now() < deadline)) {
+    while (to < end && (to === from || sharedNow() < deadline)) {
       cancellationSignal.throwIfAborted();
       const window = await closed.closedFrom(to, end, Math.min(width, MAX_WIDTH_MS));
       archived += await archiveExecutions(writes, window.executions);

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
+import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { LogWrites } from '../ports.js';
 
 /**
@@ -25,7 +26,7 @@ export async function whileSigning<P extends { is_last: boolean }>(
   let checkpoint = last;
   const sign = async () => {
     try {
-      if (await log.audit(Date.now() + AUDIT_MS)) ({ checkpoint } = await log.publish(checkpoint));
+      if (await log.audit(sharedNow() + AUDIT_MS)) ({ checkpoint } = await log.publish(checkpoint));
     } catch (error) {
       Context.current().log.warn('No checkpoint was signed while the archive runs.', { error });
     }

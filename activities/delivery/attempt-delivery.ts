@@ -2,9 +2,11 @@ import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { decide } from '../../src/domain/attempt/outcome.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { contextOf } from '../../src/domain/ledger/sealed-event.js';
+import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AttemptDependencies } from '../ports.js';
 import { createConclude } from './conclude-attempt.js';
 import { createGate } from './gate-attempt.js';
+import { ended } from './hand-over.js';
 import { createSend } from './send-attempt.js';
 
 /**
@@ -24,7 +26,7 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
   return async function attemptDelivery(request: AttemptRequest): Promise<AttemptReport> {
     const report = await attemptOnce(request);
     observer?.attempted(request, report);
-    return report;
+    return ended(report);
   };
 
   async function attemptOnce(request: AttemptRequest): Promise<AttemptReport> {
@@ -34,20 +36,19 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
     const passed = await gate(request);
     if (passed.kind !== 'passed') return passed;
     const { endpoint, slot } = passed;
-    const { attempt, retryAfter, endedAt } = await send(request, payload, endpoint).catch(
-      (error: unknown) => {
-        slot.end(false);
-        throw error;
-      },
-    );
-    const { outcome, not_before } = decide({ ...attempt, retry_after: retryAfter }, endedAt);
+    const began = sharedNow();
+    const { attempt, ...asked } = await send(request, payload, endpoint).catch((error: unknown) => {
+      slot.end(false);
+      throw error;
+    });
+    const { outcome, retry_after_ms } = decide({ ...attempt, ...asked }, sharedNow());
     slot.end(outcome === 'delivered');
     const { failing, verification_revision: verificationRevision } = endpoint;
     return {
       kind: 'attempted',
       attempt: request.lost_tries ? { ...attempt, lost_tries: request.lost_tries } : attempt,
-      outcome: await conclude(request, { attempt, outcome, failing, verificationRevision }),
-      ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
+      outcome: await conclude(request, { attempt, began, outcome, failing, verificationRevision }),
+      ...(retry_after_ms !== undefined && { retry_after_ms }),
     };
   }
 }

@@ -4,6 +4,7 @@ import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { LiveGroup, MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
+import { handOver } from './hand-over.js';
 import { LostTries } from './lost-tries.js';
 import { isolatedLane } from './side-by-side.js';
 
@@ -67,6 +68,6 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
       clearInterval(heartbeat);
     }
     if (errors.length === attempts.length) throw errors[0];
-    return reports;
+    return handOver(reports);
   }
 }

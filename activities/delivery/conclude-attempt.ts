@@ -15,6 +15,8 @@ const RECORD_LIMIT_MS = 3_000;
 /** An attempt that was made, and what was known of its endpoint. */
 interface MadeAttempt {
   attempt: Attempt;
+  /** When it began, milliseconds since the epoch; only this process compares it. */
+  began: number;
   outcome: Outcome;
   failing: FailingMark | undefined;
   /** The version since which the endpoint has had the URL that was attempted. */
@@ -75,11 +77,10 @@ export function createConclude({
    */
   async function notify(
     { account_id, event_id, endpoint_id, event_kind, number }: AttemptRequest,
-    { attempt, outcome, failing }: MadeAttempt,
+    { attempt, began, outcome, failing }: MadeAttempt,
   ): Promise<void> {
     if (isOperational(event_kind)) return;
     const endpoint = { account_id, endpoint_id, host: hostOf(attempt.url) };
-    const began = Date.parse(attempt.at);
     if (outcome !== 'delivered') {
       await incidents.failed(endpoint, describeAttempt(attempt), began, attemptName(event_id, number));
       return;

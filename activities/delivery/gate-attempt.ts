@@ -3,6 +3,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptSlot } from '../../src/domain/endpoint/endpoint-conditions.js';
+import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AttemptDependencies, EndpointForAttempt } from '../ports.js';
 
 /** The attempt may be made now. */
@@ -70,15 +71,15 @@ export function createGate({
     { rate_limit }: EndpointForAttempt,
   ): Promise<NotNow | undefined> {
     if (rate_limit === undefined) return undefined;
-    if (turn !== undefined && Date.now() - Date.parse(turn) <= TURN_VALID_MS) return undefined;
+    if (turn !== undefined && sharedNow() - Date.parse(turn) <= TURN_VALID_MS) return undefined;
     const at = await turns.take(endpoint_id, rate_limit);
-    const wait = at - Date.now();
-    if (wait <= NEAR_MS) {
-      await delay(Math.max(wait, 0));
+    const wait_ms = at - sharedNow();
+    if (wait_ms <= NEAR_MS) {
+      await delay(Math.max(wait_ms, 0));
       return undefined;
     }
     const per_second = Number(rate_limit.toFixed(3));
-    return { kind: 'deferred', turn: new Date(at).toISOString(), per_second };
+    return { kind: 'deferred', turn: new Date(at).toISOString(), wait_ms, per_second };
   }
 }
 

@@ -9,7 +9,7 @@ const MAX_REMEMBERED = 10_000;
 
 /**
  * Temporal gives a workflow task that does not end to another process after 10 s: its default, and nothing here sets
- * another. The clocks of the two processes may differ by the rest. Milliseconds.
+ * another. The clocks of Temporal and MongoDB may differ by the rest. Milliseconds.
  */
 const TASK_LOST_MS = 5_000;
 /** The attempts do not wait longer for that, milliseconds: Temporal may be slow just then. */
@@ -18,14 +18,14 @@ const ASK_LIMIT_MS = 1_000;
 /**
  * How many earlier workflow tasks may have made the attempts of a release. To be asked in the task itself.
  *
- * @param releasedAt when the release was sent: no task was lost if that was a moment ago, so Temporal is not asked
+ * @param waitedMs how long ago the release was sent: no task was lost if that was a moment, so Temporal is not asked
  */
 export async function lostTasks(
   ledger: Pick<LedgerWriter, 'taskAttempt'>,
   info: Info,
-  releasedAt: number | undefined,
+  waitedMs: number | undefined,
 ): Promise<number> {
-  if (releasedAt === undefined || Date.now() - releasedAt < TASK_LOST_MS) return 0;
+  if (waitedMs === undefined || Math.abs(waitedMs) < TASK_LOST_MS) return 0;
   const { workflowId, runId } = callerOf(info);
   // If nobody says so in time, one may have been lost.
   const attempt = await withTimeout(ASK_LIMIT_MS, ledger.taskAttempt(workflowId, runId)).catch(() => 2);

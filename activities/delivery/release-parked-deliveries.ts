@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import { FIRST_RELEASE_RATE, type ReleaseResult } from '../../src/domain/endpoint/release.js';
+import { temporalClock } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies } from '../ports.js';
 
 /** The backlog to release. */
@@ -8,7 +9,7 @@ interface ReleaseRequest extends EndpointKey {
   per_second: number;
   /** Whether deliveries that wait for a retry go along. */
   retries?: boolean;
-  /** When the endpoint was found to take deliveries again. Milliseconds since the epoch. */
+  /** When the endpoint was found to take deliveries again, by Temporal's time. Milliseconds since the epoch. */
   since?: number;
 }
 
@@ -43,7 +44,8 @@ export function createReleaseParkedDeliveries({
           if (!endpoint) return 'gone';
           const { status, failing } = endpoint;
           const isNoted =
-            failing && (Date.parse(failing.since) > since || Date.now() > since + timings.older_incident_ms);
+            failing &&
+            (Date.parse(failing.since) > since || temporalClock.now() > since + timings.older_incident_ms);
           return status !== 'active' || (isNoted && failing.backoff_until) ? 'closed' : 'open';
         },
         onProgress: (rate) => context.heartbeat(rate),

@@ -5,6 +5,7 @@ import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js'
 import { contextOf } from '../../src/domain/ledger/sealed-event.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
+import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } from '../ports.js';
 
 /** The most characters of a response's body that are kept in the delivery's record. */
@@ -22,10 +23,9 @@ const RECEIPT = /^[\x21-\x7e]{1,1024}$/;
 /** An attempt that was made. */
 interface Sent {
   attempt: Attempt;
-  /** The `Retry-After` header as it came. */
-  retryAfter: string | undefined;
-  /** Milliseconds since the epoch. */
-  endedAt: number;
+  /** The headers `Retry-After` and `Date` as they came. */
+  retry_after?: string | undefined;
+  date?: string | undefined;
 }
 
 /**
@@ -47,7 +47,9 @@ export function createSend({
     payload: string,
     endpoint: EndpointForAttempt,
   ): Promise<Sent> {
-    const began = Date.now();
+    // Subscribers refuse a timestamp that is minutes old, so this machine's clock will not do.
+    const began = sharedNow();
+    const beganAt = performance.now();
     const timestamp = webhookTimestamp(began);
     const { headers, signing_keys } = endpoint.secrets();
     const keys = liveKeys(signing_keys, began);
@@ -72,14 +74,14 @@ export function createSend({
       body: payload,
       timeoutMs: request.timeout_ms,
     });
-    const endedAt = Date.now();
+    const duration_ms = Math.round(performance.now() - beganAt);
     span?.end('error_code' in answer ? answer : { status_code: answer.statusCode });
     const secretTexts = [...secrets, ...Object.values(headers)];
     return {
       attempt: {
         number: request.number,
         at: new Date(began).toISOString(),
-        duration_ms: endedAt - began,
+        duration_ms,
         url: sentTo(endpoint.target_url, secretTexts),
         endpoint_version: endpoint.version,
         ...(secret_versions.length > 0 && { secret_versions }),
@@ -89,8 +91,10 @@ export function createSend({
         ...('error_code' in answer ? answer : await seal(request, keptOf(answer, secretTexts))),
         trigger: request.trigger,
       },
-      retryAfter: 'error_code' in answer ? undefined : single(answer.headers['retry-after']),
-      endedAt,
+      ...(!('error_code' in answer) && {
+        retry_after: single(answer.headers['retry-after']),
+        date: single(answer.headers['date']),
+      }),
     };
   };
 

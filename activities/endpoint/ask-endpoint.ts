@@ -1,6 +1,7 @@
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { EndpointForVerification, HttpAnswer, HttpPoster, HttpRequest } from '../ports.js';
 
 /** Kind of the event that a verification by `challenge` posts. */
@@ -58,7 +59,7 @@ function challenge(
   { id: endpoint_id, verification_token: token, signing_keys }: EndpointForVerification,
   { confirmationUrl }: VerificationContext,
 ): Question {
-  const now = Date.now();
+  const now = sharedNow();
   const id = newId('event', now);
   const secrets = liveKeys(signing_keys, now).map(({ secret }) => secret);
   const body = JSON.stringify({

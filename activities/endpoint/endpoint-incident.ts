@@ -4,6 +4,7 @@ import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import type { DisableCause } from '../../src/domain/endpoint/incident-machine.js';
 import { type OperationalEvent, operationalEventId } from '../../src/domain/event/operational-event.js';
 import { hostOf } from '../../src/domain/ledger/summaries.js';
+import { sharedDate, sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AlertRaiser, EndpointDirectory, LedgerWriter } from '../ports.js';
 
 /** That an endpoint is failing, or with `null` that it is not. */
@@ -81,7 +82,7 @@ export function createEndpointActivities({ endpoints, ledger, raiser }: Incident
     /** Attempts one of the oldest deliveries that wait for an endpoint, to see whether it answers again. */
     async probeEndpoint({ account_id, endpoint_id }: EndpointKey): Promise<void> {
       const failing = (await endpoints.load(account_id, endpoint_id))?.failing;
-      const since = failing ? new Date(failing.since) : new Date();
+      const since = failing ? new Date(failing.since) : sharedDate();
       await ledger.probe({ account_id, endpoint_id }, since);
     },
 
@@ -89,10 +90,12 @@ export function createEndpointActivities({ endpoints, ledger, raiser }: Incident
      * Removes an endpoint's signing secrets whose overlap has ended. They have stopped signing already; this deletes
      * them from the database.
      *
-     * @returns when the next overlap ends, milliseconds since the epoch; `null` if there is none left
+     * @returns how long the next overlap lasts, milliseconds; `null` if there is none left
      */
-    retireSecrets: async ({ account_id, endpoint_id }: EndpointKey): Promise<number | null> =>
-      (await endpoints.retireSecrets(account_id, endpoint_id)) ?? null,
+    async retireSecrets({ account_id, endpoint_id }: EndpointKey): Promise<number | null> {
+      const ends = await endpoints.retireSecrets(account_id, endpoint_id);
+      return ends === undefined ? null : Math.max(ends - sharedNow(), 0);
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { ChangeOutcome } from '../../src/domain/change/change.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../src/domain/replay/replay.js';
+import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies, ReplayPage } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
 
@@ -49,8 +50,8 @@ function outcomesOf(results: readonly ReplayResult[]): Map<string, ChangeOutcome
  */
 async function paced<T, R>(items: readonly T[], rate: number, act: (item: T) => Promise<R>): Promise<R[]> {
   const limit = pLimit(ACTS_AT_ONCE);
-  const began = Date.now();
-  const untilTurn = (index: number) => delay(Math.max(began + (index * 1_000) / rate - Date.now(), 0));
+  const began = sharedNow();
+  const untilTurn = (index: number) => delay(Math.max(began + (index * 1_000) / rate - sharedNow(), 0));
   const settled = await Promise.allSettled(
     items.map((item, index) =>
       limit(async () => {

@@ -13,5 +13,5 @@ export async function deliver({
 }: LiveGroup): Promise<void> {
   const { attemptReleased } = proxyActivities<Activities>({ startToCloseTimeout: '15s' });
   const attempts = [{ index: 0, number: 1, trigger: 'schedule' as const }];
-  await attemptReleased({ attempts, events, deliveries, timeout_ms });
+  await attemptReleased({ attempts, events, deliveries, timeout_ms, asked_at: Date.now() });
 }

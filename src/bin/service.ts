@@ -6,7 +6,9 @@ import type { Development } from '../api/http/context.js';
 import type { Settings } from '../config/schema.js';
 import { withTimeout } from '../domain/basics/with-timeout.js';
 import type { Closing } from '../domain/stats/closing.js';
+import { sharedNow } from '../domain/time/shared-time.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
+import { readTemporalTime } from '../temporal/server/server-time.js';
 import type { ApiParts } from './service/api.js';
 import { prepareSchedule } from './service/archive/schedule.js';
 import { createAttempts } from './service/attempts.js';
@@ -30,6 +32,7 @@ import { connectServers, type Servers } from './service/servers.js';
 import { warnOfShortWaits } from './service/short-waits.js';
 import { Stops, stopLimits, stopWithin } from './service/stops.js';
 import { createAlerts } from './service/watch/alerts.js';
+import { watchClocks } from './service/watch/clock-watch.js';
 import { startTracing } from './service/watch/tracing.js';
 import { runWorker } from './service/worker.js';
 
@@ -111,6 +114,10 @@ async function startParts(
   writes.add(() => incidents.stop());
   const stopping = new AbortController();
   const registry = new Registry();
+  const clocks = watchClocks(registry, logger);
+  stops.add(() => clocks.stop());
+  // Nobody waits for it: Temporal's clock is known at the latest when the first activity comes.
+  readTemporalTime(servers.temporal.client, settings.HOOKLINE_TASK_QUEUE).then(clocks.look, clocks.look);
   servers.temporal.visibility.observer = createVisibilityMetrics(registry);
   const metrics = createDeliveryMetrics(registry);
   const minutes =
@@ -149,7 +156,7 @@ async function startParts(
   const closed = (closings: readonly Closing[]) => {
     metrics.closed(closings);
     tracing?.closed(closings);
-    for (const closing of closings) tallies?.tally.add(closing, Date.now());
+    for (const closing of closings) tallies?.tally.add(closing, sharedNow());
   };
   const alerts = attempts && (await createAlerts(settings, servers, attempts.poster, registry));
   const serves = new Stops();
@@ -177,18 +184,19 @@ async function startParts(
   works.add(async () => (await worker?.catch(() => undefined))?.stop());
   works.add(() => attempts?.earlyAttempts.stop());
 
-  const readiness = createReadiness(servers, worker);
+  const health = {
+    readiness: createReadiness(servers, worker),
+    warnings: clocks.warnings,
+    stopping: stopping.signal,
+  };
   // At the same time as the worker, which loads the workflows in a thread of its own.
   const serving =
     role === 'worker'
-      ? serveHealth(settings, { readiness, registry, stopping: stopping.signal }, serves)
+      ? serveHealth(settings, { ...health, registry }, serves)
       : serveApi(
           settings,
           servers,
-          {
-            ...{ addressPolicy, starter, incidents, readiness, registry, tracing, logger, development },
-            stopping: stopping.signal,
-          },
+          { ...health, addressPolicy, starter, incidents, registry, tracing, logger, development },
           listeners,
           { serves, writes },
         );
@@ -222,13 +230,13 @@ async function stopSideBySide(
 /** Says how a worker is, for those that start it and watch it. */
 async function serveHealth(
   settings: Settings,
-  { readiness, registry, stopping }: Pick<ApiParts, 'readiness' | 'registry' | 'stopping'>,
+  { registry, ...health }: Pick<ApiParts, 'readiness' | 'warnings' | 'stopping' | 'registry'>,
   stops: Stops,
 ): Promise<HttpServer> {
   const http = await listen(settings);
   stops.add(() => http.close(stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT).connections));
   const sdkAddress = settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS;
-  http.answer(healthListener(readiness, stopping, metricsPage(registry, { sdkAddress })));
+  http.answer(healthListener(health, metricsPage(registry, { sdkAddress })));
   return http;
 }
 

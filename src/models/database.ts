@@ -31,6 +31,7 @@ import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
 import { wakeWritersOfClosedSockets } from './mongo/closed-sockets.js';
 import { DURABLE, requireDurable } from './mongo/durability.js';
+import { followClock } from './mongo/follow-clock.js';
 import { createIndexes, hasIndexes } from './mongo/indexes.js';
 import { DataKeyHome } from './privacy/data-key-home.js';
 import { DataKeyRepository } from './privacy/data-keys.js';
@@ -110,6 +111,7 @@ export async function connectDatabase(
   }: DatabaseOptions = {},
 ) {
   const connection = await connect('MONGODB_URI', uri, operationTime);
+  await followClock(connection);
   const apart =
     keysUri === undefined
       ? undefined

@@ -150,7 +150,7 @@ describe('Import rules', () => {
 });
 
 describe('Source rules', () => {
-  it('refuse long files, wide comments, a file that reads the environment, and a folder of more than 14 files', () => {
+  it('refuse what is long, wide or full, and a file that reads the environment or the clock of the machine', () => {
     const folder = project({
       'src/domain/long.ts': '\n// line'.repeat(401),
       'src/domain/wide.ts': `/** ${'word '.repeat(24)}*/\nexport const text = '${'word '.repeat(24)}';`,
@@ -160,6 +160,9 @@ describe('Source rules', () => {
       ...numbered(15, (number) => `test/unit/many/${number}.test.ts`),
       'src/api/sly.ts': 'export const key = process.env["KEY"];',
       'src/config/load.ts': 'export const all = process.env;',
+      'src/models/early.ts': 'export const now = Date.now();',
+      'activities/late.ts': 'export const now = new Date();',
+      'workflows/own.ts': 'export const now = Date.now();',
     });
     const run = spawnSync(process.execPath, [resolve('tools/check-sources.mjs'), folder], {
       encoding: 'utf8',
@@ -171,7 +174,14 @@ describe('Source rules', () => {
         .trim()
         .split('\n')
         .map((line) => line.split(':')[0]),
-      ['src/api/sly.ts', 'src/domain/long.ts', 'src/domain/wide.ts', 'src/models/full'],
+      [
+        'src/api/sly.ts',
+        'src/domain/long.ts',
+        'src/domain/wide.ts',
+        'src/models/early.ts',
+        'activities/late.ts',
+        'src/models/full',
+      ],
     );
   });
 });

@@ -128,7 +128,7 @@ describe('the recorded histories', () => {
       'an attempt without an answer',
     );
     assert.ok(
-      attempted.some(({ retry_after }) => retry_after !== undefined),
+      attempted.some(({ retry_after_ms }) => retry_after_ms !== undefined),
       'a Retry-After',
     );
   });

@@ -8,11 +8,12 @@ import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import { workflowSinks } from '../../src/temporal/server/sinks.js';
 import type { deliver, endpointIncident } from '../../workflows/index.js';
-import { attemptFailed, attemptSucceeded } from '../../workflows/messages.js';
+import { attemptFailed, attemptSucceeded, release } from '../../workflows/messages.js';
 import { answered } from '../support/parts/answered.js';
 import { groupOf } from '../support/parts/group-of.js';
 import { startStubWorker } from '../support/parts/stub-worker.js';
 import { temporalOfRun } from '../support/servers.js';
+import { until } from '../support/until.js';
 
 /** A task with a local activity is kept alive after four fifths of its time, by another task. */
 const TASK_TIMEOUT = '1s';
@@ -27,7 +28,9 @@ const BETWEEN_MS = 1_100;
  */
 describe('a workflow whose first task was kept alive', () => {
   const taskQueue = `kept-alive-${newId('event')}`;
-  const [group, incident] = [newId('event'), newId('event')];
+  const [group, incident, released] = [newId('event'), newId('event'), newId('event')];
+  const endpoints = [newId('endpoint'), newId('endpoint')] as const;
+  let releases = 0;
   let temporal: TemporalConnection;
   let stop = async () => {};
   let probes = 0;
@@ -36,7 +39,20 @@ describe('a workflow whose first task was kept alive', () => {
     temporal = await connectTemporal(temporalOfRun());
     stop = await startStubWorker(temporal, taskQueue, {
       // The second could not be made, so it is under way when it is decided whether the first is shown.
-      attemptFirst: () => delay(LONGER_MS).then(() => [answered(200), null]),
+      attemptFirst: async ({ deliveries }) => {
+        if (deliveries.some(({ endpoint_id }) => endpoint_id === endpoints[0]))
+          return deliveries.map(() => answered(500));
+        await delay(LONGER_MS);
+        return [answered(200), null];
+      },
+      attemptReleased: async ({ attempts, asked_at }) => {
+        releases += 1;
+        // The other one is released meanwhile.
+        if (releases === 1) await releaseOne(endpoints[1]);
+        await delay(LONGER_MS);
+        const ended_at = asked_at + LONGER_MS;
+        return { attempts, reports: attempts.map((one) => ({ ...answered(200, one), ended_at })) };
+      },
       attemptMembers: async ({ attempts }) => attempts.map((one) => answered(200, one)),
       openIncident: () => delay(LONGER_MS).then(() => 'active' as const),
       markEndpoint: async () => 'active' as const,
@@ -46,7 +62,7 @@ describe('a workflow whose first task was kept alive', () => {
       },
       closeIncident: async () => {},
     });
-    await Promise.all([deliverGroup(), failUntilProbed()]);
+    await Promise.all([deliverGroup(), failUntilProbed(), deliverReleased()]);
   });
   after(async () => {
     await stop();
@@ -65,9 +81,32 @@ describe('a workflow whose first task was kept alive', () => {
     assert.equal(result.delivered, 2, 'it delivers what is left');
   }
 
+  const releaseOne = (endpoint_id: string) =>
+    temporal.client.workflow
+      .getHandle(released)
+      .signal(release, { endpoint_id, limit: 1, direct: true, sent_at: Date.now() });
+
+  async function deliverReleased(): Promise<void> {
+    const key = { account_id: newId('account'), event_id: newId('event'), endpoint_id: endpoints[0] };
+    const deliveries = endpoints.map((endpoint_id) => ({ event: 0, endpoint_id }));
+    const { workflow } = temporal.client;
+    const handle = await workflow.start<typeof deliver>('deliver', {
+      workflowId: released,
+      taskQueue,
+      workflowTaskTimeout: TASK_TIMEOUT,
+      args: [groupOf(key, { deliveries, schedule: [3_600_000] })],
+    });
+    await until(
+      async () => (await handle.describe()).memo?.['states'],
+      (states) => JSON.stringify(states ?? '').includes('retrying'),
+    );
+    await releaseOne(endpoints[0]);
+    assert.equal((await handle.result()).delivered, 2);
+    assert.equal(releases, 2, 'each in the direct lane');
+  }
+
   async function failUntilProbed(): Promise<void> {
-    const since = new Date().toISOString();
-    const failed = { count: BACKOFF_AFTER_FAILURES, said: 'answered 503', at: since };
+    const failed = { count: BACKOFF_AFTER_FAILURES, said: 'answered 503', ago_ms: 0 };
     const handle = await temporal.client.workflow.signalWithStart<typeof endpointIncident, [typeof failed]>(
       'endpointIncident',
       {
@@ -77,7 +116,7 @@ describe('a workflow whose first task was kept alive', () => {
         args: [
           {
             endpoint: { account_id: newId('account'), endpoint_id: newId('endpoint') },
-            since,
+            failing_for_ms: 0,
             disable_after_ms: 60_000,
             probe_interval_ms: 60_000,
             timings: { ...TIMINGS, early_probes_ms: [BETWEEN_MS, 60_000] },
@@ -94,6 +133,7 @@ describe('a workflow whose first task was kept alive', () => {
   for (const [what, workflowId] of [
     ['a group that delivers what is left', group],
     ['an incident that probes its endpoint', incident],
+    ['a group of which one is released while another one is attempted', released],
   ] as const)
     it(`is replayed: ${what}`, async () => {
       const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();

@@ -47,13 +47,17 @@ const { openIncident } = proxyLocalActivities<Activities>({
  * event that the account can subscribe to.
  */
 export async function endpointIncident(input: EndpointIncidentInput): Promise<EndpointIncidentResult> {
-  const { endpoint, since } = input;
+  const { endpoint, failing_for_ms } = input;
   const { runId, startTime } = workflowInfo();
   // What is sent about the incident has the same id and time, however often a task is repeated.
+  const began = startTime.getTime();
+  const since = new Date(began - failing_for_ms).toISOString();
   const state = input.state ?? newIncident(runId, since, startTime.toISOString());
   const incident = new IncidentMachine(input, state);
+  // Around the local activity that opens it the clock of a replay is another one.
+  let isOpen = state.announced;
   handleInOrder([
-    on(attemptFailed, (report) => incident.failed(report)),
+    on(attemptFailed, (report) => incident.failed(report, isOpen ? Date.now() : began)),
     on(attemptSucceeded, () => incident.succeeded()),
     on(endpointGone, (attempt, revision) => incident.answeredGone(attempt, revision)),
   ]);
@@ -62,6 +66,7 @@ export async function endpointIncident(input: EndpointIncidentInput): Promise<En
     switch (step.kind) {
       case 'open':
         incident.marked(await openIncident({ ...endpoint, failing: step.failing, event: step.event }));
+        isOpen = true;
         break;
       case 'hold':
         incident.marked(await markEndpoint({ ...endpoint, failing: step.failing }));

@@ -19,10 +19,10 @@ export async function secretRotation(endpoint: EndpointKey): Promise<void> {
   });
   for (;;) {
     changed = false;
-    const ends = await retireSecrets(endpoint);
-    if (ends !== null) {
-      await condition(() => changed, Math.max(ends - Date.now(), 1), {
-        summary: `an old signing secret ends at ${new Date(ends).toISOString()}`,
+    const leftMs = await retireSecrets(endpoint);
+    if (leftMs !== null) {
+      await condition(() => changed, Math.max(leftMs, 1), {
+        summary: `an old signing secret ends at ${new Date(Date.now() + leftMs).toISOString()}`,
       });
     } else if (!changed) {
       return;

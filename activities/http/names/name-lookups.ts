@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
+import { sharedNow } from '../../../src/domain/time/shared-time.js';
 import { deadline } from '../deadline.js';
 import { type ResolvedAddress, type ResolveName, UnresolvedNameError } from './name-answer.js';
 
@@ -95,7 +96,7 @@ export class NameLookups {
   private keep(name: string, addresses: readonly ResolvedAddress[], ttlMs: number | undefined): ResolvedName {
     if (ttlMs === undefined) return { addresses };
     const ttl = Math.min(ttlMs, MAX_TTL_MS);
-    const resolved = { addresses, expiresAt: Date.now() + ttl };
+    const resolved = { addresses, expiresAt: sharedNow() + ttl };
     // With a TTL of 0, an answer is for those alone who wait for it (RFC 1035, section 3.2.1).
     if (ttl > 0) this.known.set(name, resolved, { ttl });
     return resolved;

@@ -118,6 +118,8 @@ export interface ApiDependencies {
   readiness: Record<string, () => Promise<void>>;
   /** Aborted once the process is to stop: it still takes requests, and is not ready for more. */
   stopping: AbortSignal;
+  /** What is wrong and keeps nothing from being done: sentences. */
+  warnings(): string[];
   /** Errors that mean that a server behind is out of reach for the moment. */
   isUnavailable: (error: unknown) => boolean;
 }

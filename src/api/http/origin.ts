@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ownProfileId } from '../../domain/access/profile.js';
 import { type Actor, type ChangeAction, MAX_REASON_LENGTH, type Origin } from '../../domain/change/change.js';
 import { Problem } from '../../domain/http/problem.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import type { ChangeRepository } from '../../models/change/changes.js';
 import {
   DeliveryStateConflictError,
@@ -74,7 +75,7 @@ export async function recordedAct<T>(
     { account_id: ctx.state.caller.account_id, ...change },
   );
   // It begins soon after it was recorded, or not at all: later, somebody may have found it undone.
-  if (Date.now() - at > 20_000) {
+  if (sharedNow() - at > 20_000) {
     await ended('refused');
     throw new Problem('unavailable', 'Nothing was done: to record it took too long.');
   }

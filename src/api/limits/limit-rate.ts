@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import type { Caller } from '../http/caller/caller.js';
 import type { Context, Middleware } from '../http/context.js';
 import type { Limiters } from './limiters.js';
@@ -54,7 +55,7 @@ export function tokenKey({ id, profile_id }: Caller): string {
 const EVENTS = /^\/[^/]+\/events\//;
 
 function count(ctx: Context, limiter: RateLimiter, key: string, perMinute?: number): void {
-  const { headers, refusal } = limiter.consume(key, Date.now(), perMinute);
+  const { headers, refusal } = limiter.consume(key, sharedNow(), perMinute);
   ctx.set(headers);
   if (refusal) throw refusal;
 }

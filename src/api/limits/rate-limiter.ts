@@ -9,6 +9,7 @@ import {
 } from '../../domain/access/limits/rate-limit.js';
 import { RateTable, type SharedTable } from '../../domain/access/limits/rate-table.js';
 import { Problem } from '../../domain/http/problem.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 
 /** What is answered about limits; and why, if the request is refused. */
 export interface Verdict {
@@ -62,7 +63,7 @@ export class RateLimiter {
    * @param now milliseconds since the epoch
    * @param perMinute the caller's own limit, in place of all others
    */
-  consume(caller: string, now = Date.now(), perMinute?: number): Verdict {
+  consume(caller: string, now = sharedNow(), perMinute?: number): Verdict {
     const windows =
       perMinute === undefined
         ? this.windows

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SharedTable } from '../../domain/access/limits/rate-table.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import type { RateWindow, RateWindowRepository } from '../../models/access/rate-windows.js';
 
 /**
@@ -33,7 +34,7 @@ export class RateSharing {
   /** Learns what the others have counted so far, and shares from then on. */
   async start(): Promise<void> {
     try {
-      this.learn(await withTimeout(TIMEOUT_MS, this.store.open(Date.now())));
+      this.learn(await withTimeout(TIMEOUT_MS, this.store.open(sharedNow())));
     } catch (error) {
       this.failed(error);
     }
@@ -76,7 +77,7 @@ export class RateSharing {
    * @returns whether it could be shared
    */
   private async exchange(): Promise<boolean> {
-    const now = Date.now();
+    const now = sharedNow();
     const told = this.tables.map((table) => ({ table, news: table.news(now) }));
     const all = told.flatMap(({ news }) => news ?? []);
     if (all.length === 0) return true;
@@ -99,7 +100,7 @@ export class RateSharing {
 
   private learn(windows: readonly RateWindow[]): void {
     for (const { id, columns } of windows)
-      this.tables.find(({ name }) => id.startsWith(`${name}@`))?.learn(id, columns, Date.now());
+      this.tables.find(({ name }) => id.startsWith(`${name}@`))?.learn(id, columns, sharedNow());
   }
 
   private async pause(ms: number): Promise<void> {

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { NOT_CONNECTED } from '../../domain/listener/listener.js';
 import { openRelayed, RELAY_HEADER, RELAY_PATH, readPass, sealRelayed } from '../../domain/listener/relay.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import type { ListenerStreams } from './streams.js';
 
 /**
@@ -26,7 +27,11 @@ async function answer(
   const endpointId = request.url?.slice(RELAY_PATH.length) ?? '';
   // Before the body is read: a stranger is not to make work.
   const pass = request.headers[RELAY_HEADER];
-  if (request.method !== 'POST' || typeof pass !== 'string' || !readPass(box, endpointId, pass, Date.now())) {
+  if (
+    request.method !== 'POST' ||
+    typeof pass !== 'string' ||
+    !readPass(box, endpointId, pass, sharedNow())
+  ) {
     request.resume();
     response.writeHead(404).end();
     return;

@@ -14,6 +14,7 @@ import {
   type ReceiverError,
 } from '../../domain/listener/listener.js';
 import { MESSAGE_COST, type StreamBudget } from '../../domain/listener/stream-budget.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 
 /**
  * On one stream: deliveries that may wait for a response, bytes that may wait to be sent, and deliveries whose time is
@@ -156,7 +157,7 @@ export class ListenerStream {
 
   /** Takes from the budget, and reads no more for a while if that is used up. @returns whether it is not */
   private spend(bytes: number): boolean {
-    const waitMs = this.budget.spend(bytes, Date.now());
+    const waitMs = this.budget.spend(bytes, sharedNow());
     if (waitMs === 0) return true;
     if (!this.socket.isPaused) {
       this.socket.pause();

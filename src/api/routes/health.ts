@@ -2,6 +2,9 @@ import type Router from '@koa/router';
 import { atMostEvery } from '../../domain/basics/at-most-every.js';
 import type { ApiDependencies, State } from '../http/context.js';
 
+/** What a process's health is known by. */
+export type Health = Pick<ApiDependencies, 'readiness' | 'stopping' | 'warnings'>;
+
 /** A response about a process's health. */
 export interface HealthAnswer {
   status: number;
@@ -12,11 +15,8 @@ export interface HealthAnswer {
  * `/healthz`: the process is alive. `/readyz`: everything that it needs for its work is reachable, and it is not to
  * stop. `/metrics`: for Prometheus.
  */
-export function healthRoutes(
-  router: Router<State>,
-  { readiness, stopping, metricsPage }: ApiDependencies,
-): void {
-  const report = healthReports(readiness, stopping);
+export function healthRoutes(router: Router<State>, { metricsPage, ...health }: ApiDependencies): void {
+  const report = healthReports(health);
   for (const path of ['/healthz', '/readyz']) {
     router.get(path, async (ctx) => {
       const answer = await report(path);
@@ -35,12 +35,12 @@ export function healthRoutes(
  * Answers questions about a process's health; `undefined` if the path is not one. The response for `/readyz` is up to a
  * second old, but that of a process that is to stop.
  */
-export function healthReports(
-  readiness: ApiDependencies['readiness'],
-  stopping: AbortSignal,
-): (path: string) => Promise<HealthAnswer | undefined> {
+export function healthReports({
+  stopping,
+  ...health
+}: Health): (path: string) => Promise<HealthAnswer | undefined> {
   // Once a second at most: who asks need not prove who they are.
-  const ready = atMostEvery(1_000, () => reportReadiness(readiness));
+  const ready = atMostEvery(1_000, () => reportReadiness(health));
   return async (path) => {
     if (path === '/healthz') return { status: 200, body: { status: 'ok' } };
     if (path !== '/readyz') return undefined;
@@ -50,7 +50,10 @@ export function healthReports(
 
 const STOPPING: HealthAnswer = { status: 503, body: { status: 'stopping' } };
 
-async function reportReadiness(readiness: ApiDependencies['readiness']): Promise<HealthAnswer> {
+async function reportReadiness({
+  readiness,
+  warnings,
+}: Pick<Health, 'readiness' | 'warnings'>): Promise<HealthAnswer> {
   const checks = await Promise.all(
     Object.entries(readiness).map(async ([name, check]) => {
       const state = await check().then(
@@ -62,5 +65,9 @@ async function reportReadiness(readiness: ApiDependencies['readiness']): Promise
   );
   const isReady = checks.every(([, state]) => state === 'ok');
   const status = isReady ? 'ok' : 'unavailable';
-  return { status: isReady ? 200 : 503, body: { status, checks: Object.fromEntries(checks) } };
+  const found = warnings();
+  return {
+    status: isReady ? 200 : 503,
+    body: { status, checks: Object.fromEntries(checks), ...(found.length > 0 && { warnings: found }) },
+  };
 }

@@ -8,6 +8,7 @@ import type {
   EventToArchive,
   RunKey,
 } from '../../domain/archive/to-archive.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import type { Servers } from '../service/servers.js';
 import type { Difference } from './difference.js';
@@ -68,7 +69,7 @@ export async function* compareLedger(
     counts.later += later;
     yield* differences;
   }
-  for await (const { runs } of closedBetween(finder, end, new Date())) {
+  for await (const { runs } of closedBetween(finder, end, sharedDate())) {
     counts.later += runs.length;
     for (const { id } of runs) held.add(id);
   }

@@ -3,6 +3,7 @@ import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { TILE_WIDTH } from '../../domain/log/tiles.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import type { AuditedDelivery, HasEvent } from '../../models/archive/archive-audit.js';
 import type { LoggableChange } from '../../models/change/change-seal.js';
 import type { Database } from '../../models/database.js';
@@ -166,7 +167,7 @@ function* unloggedDelivery(
 ): Iterable<Difference> {
   counts.unlogged += 1;
   // A time that no run can have written is none.
-  if (!(loggedBefore && archivedAt >= loggedBefore.getTime() && archivedAt <= Date.now()))
+  if (!(loggedBefore && archivedAt >= loggedBefore.getTime() && archivedAt <= sharedNow()))
     yield { id, what: 'is kept, and is not in the log yet' };
 }
 
@@ -218,7 +219,7 @@ async function* explainLeaves(
   await findAgain(database, marks, unloggedHashes);
   counts.replaced = marks.count(REPLACED);
   counts.again = marks.count(AGAIN);
-  const keptSince = Date.now() - keptDays * DAY_MS;
+  const keptSince = sharedNow() - keptDays * DAY_MS;
   let earliest = 0;
   let tile = -1;
   let missing: { first: number; last: number } | undefined;

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/schema.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import { print, printJson } from '../client/terminal.js';
 import { CommandError, type Values } from '../command.js';
@@ -33,7 +34,7 @@ const MAX_TOLD = 10_000;
 export async function verifyArchive(settings: Settings, values: Values): Promise<boolean> {
   createLogger({ ...settings, HOOKLINE_LOG_LEVEL: 'error' });
   const isJson = values['json'] === true;
-  const begun = new Date(Date.now() - BEING_WRITTEN_MS);
+  const begun = new Date(sharedNow() - BEING_WRITTEN_MS);
   const servers = await connectServers(settings);
   try {
     const { archive } = servers.database;
@@ -65,14 +66,14 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     await tell(compareLedger(finder, archive, { start, end, upTo, lookedAgainUpTo }, ledger, held));
 
     const log: LogCounts = { ...NO_LOG_COUNTS };
-    const edge = new Date(Date.now() - settings.HOOKLINE_RETENTION_DAYS * DAY_MS + RETENTION_EDGE_MS);
+    const edge = new Date(sharedNow() - settings.HOOKLINE_RETENTION_DAYS * DAY_MS + RETENTION_EDGE_MS);
     const from = start > edge ? start : edge;
     const keys = await createLogSigners(settings, servers.database).known();
     const loggedBefore = new Date(upTo.getTime() - LOGGED_WITHIN_MS);
     const { database } = servers;
     await tell(compareLog({ database, keys, keptDays, loggedBefore, ledger: { held, from, to: end } }, log));
 
-    const kept = new Date(Date.now() - keptDays * DAY_MS + RETENTION_EDGE_MS);
+    const kept = new Date(sharedNow() - keptDays * DAY_MS + RETENTION_EDGE_MS);
     await database.changes.collect();
     await tell(compareVersions(database.changes.audit, { from: kept, to: begun }));
 

@@ -37,6 +37,7 @@ export type ApiParts = Pick<
   readiness: Readiness;
   /** Aborted once the process is to stop. */
   stopping: AbortSignal;
+  warnings(): string[];
   /** What this process counts. */
   registry: Registry;
   /** Where it listens. */

@@ -1,15 +1,10 @@
 import type { RequestListener } from 'node:http';
-import { healthReports } from '../../api/routes/health.js';
+import { type Health, healthReports } from '../../api/routes/health.js';
 import type { MetricsPage } from './counts/metrics-page.js';
-import type { Readiness } from './readiness.js';
 
 /** What a worker answers over HTTP: `/healthz`, `/readyz` and `/metrics`, and nothing else. */
-export function healthListener(
-  readiness: Readiness,
-  stopping: AbortSignal,
-  metrics: MetricsPage,
-): RequestListener {
-  const report = healthReports(readiness, stopping);
+export function healthListener(health: Health, metrics: MetricsPage): RequestListener {
+  const report = healthReports(health);
   return async (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
     if (path === '/metrics') {

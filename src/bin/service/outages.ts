@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { sharedNow } from '../../domain/time/shared-time.js';
 
 /** How often a server that is out of reach is asked whether it is back, milliseconds. */
 const CHECK_INTERVAL_MS = 1_000;
@@ -35,7 +36,7 @@ export function createOutages(
 
   const watch = async (server: WatchedServer, error: unknown): Promise<void> => {
     const { signal } = stopping;
-    const began = Date.now();
+    const began = sharedNow();
     const reason = error instanceof Error ? error.message : String(error);
     logger.error(
       { reason },
@@ -48,8 +49,8 @@ export function createOutages(
         () => false,
       );
       const failedAt = under.get(server) ?? began;
-      if (!isBack) under.set(server, Date.now());
-      else if (Date.now() - failedAt >= quietMs) {
+      if (!isBack) under.set(server, sharedNow());
+      else if (sharedNow() - failedAt >= quietMs) {
         under.delete(server);
         logger.info({ outage_ms: failedAt - began }, `${server.name} answers again`);
         return;
@@ -60,7 +61,7 @@ export function createOutages(
   /** Notes that a server was found to be out of reach. */
   const note = (server: WatchedServer, error: unknown): void => {
     const isNew = !under.has(server);
-    under.set(server, Date.now());
+    under.set(server, sharedNow());
     if (isNew) void watch(server, error);
   };
 

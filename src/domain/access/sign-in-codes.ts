@@ -1,3 +1,4 @@
+import { sharedNow } from '../time/shared-time.js';
 import { TokenKind } from './checked-token.js';
 import { hashSecret } from './secret-hash.js';
 
@@ -21,7 +22,7 @@ export class SignInCodes {
 
   private readonly now: () => number;
 
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = sharedNow) {
     this.now = now;
   }
 

@@ -2,14 +2,25 @@ import type { EndpointStatus } from '../endpoint/endpoint.js';
 import type { Attempt } from './attempt.js';
 import type { Outcome } from './outcome.js';
 
-/** The result of an attempt activity: an attempt with its outcome, or why none was made. */
-export type AttemptReport =
+/**
+ * The result of an attempt activity: an attempt with its outcome, or why none was made. Waits are durations, which the
+ * workflow adds to its own time: the clock of the process that made the attempt says nothing to others.
+ */
+export type AttemptReport = Result & {
+  /**
+   * When it was made, by the time of the workflow, milliseconds since the epoch: what a local activity was given, and
+   * what has passed since. Absent: the workflow's time at which it hears of it.
+   */
+  ended_at?: number;
+};
+
+type Result =
   | {
       kind: 'attempted';
       attempt: Attempt;
       outcome: Outcome;
-      /** The endpoint asked not to be called before. ISO 8601, UTC. */
-      retry_after?: string;
+      /** The endpoint asked not to be called for so long. Milliseconds. */
+      retry_after_ms?: number;
     }
   | {
       /** The payload cannot be read any more: its key was erased. */
@@ -18,8 +29,10 @@ export type AttemptReport =
   | {
       /** The endpoint's rate limit is used up: the attempt has its turn at a later time, and is to be made then. */
       kind: 'deferred';
-      /** ISO 8601, UTC. */
+      /** By MongoDB's time, which all who take turns have. ISO 8601, UTC. */
       turn: string;
+      /** How long it is until then, milliseconds. */
+      wait_ms: number;
       /** The limit. */
       per_second: number;
     }
@@ -36,6 +49,6 @@ export type AttemptReport =
       since?: string;
       /** Busy: attempts that wait for its response. */
       in_flight?: number;
-      /** When to look at the endpoint again, unless it changes before. ISO 8601, UTC. */
-      look_again_at?: string;
+      /** How long to wait before the endpoint is looked at again, unless it changes before. Milliseconds. */
+      look_again_ms?: number;
     };

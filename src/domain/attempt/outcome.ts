@@ -14,13 +14,15 @@ export type Outcome = 'delivered' | 'failed' | 'gone' | 'blocked';
 export type Answer = Pick<Attempt, 'status_code' | 'error_code'> & {
   /** The `Retry-After` header as it came. */
   retry_after?: string | undefined;
+  /** The `Date` header as it came. */
+  date?: string | undefined;
 };
 
 /** What is decided of an attempt. */
 export interface Decision {
   outcome: Outcome;
-  /** The endpoint asked not to be called before, milliseconds since the epoch. */
-  not_before?: number;
+  /** The endpoint asked not to be called for so long. Milliseconds. */
+  retry_after_ms?: number;
 }
 
 /**
@@ -42,12 +44,13 @@ export function isSuccess(status: number): boolean {
  *
  * @param now milliseconds since the epoch when the response arrived
  */
-export function decide({ status_code: status, error_code, retry_after }: Answer, now: number): Decision {
+export function decide(answer: Answer, now: number): Decision {
+  const { status_code: status, error_code, retry_after, date } = answer;
   if (status === undefined) return { outcome: error_code === 'blocked_address' ? 'blocked' : 'failed' };
   if (isSuccess(status)) return { outcome: 'delivered' };
   if (status === 410) return { outcome: 'gone' };
-  const not_before = MAY_DEFER.has(status) ? parseRetryAfter(retry_after, now) : undefined;
-  return { outcome: 'failed', ...(not_before !== undefined && { not_before }) };
+  const retry_after_ms = MAY_DEFER.has(status) ? parseRetryAfter(retry_after, now, date) : undefined;
+  return { outcome: 'failed', ...(retry_after_ms !== undefined && { retry_after_ms }) };
 }
 
 /** An attempt, human-readable: `answered 503`, `failed: no answer within 5s`. */

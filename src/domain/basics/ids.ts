@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ulid } from 'ulid';
+import { sharedNow } from '../time/shared-time.js';
 import { CROCKFORD, ULID } from './id-time.js';
 import { takeRandomBytes } from './random.js';
 
@@ -29,7 +30,7 @@ const RANDOM_LENGTH = 16;
  *
  * @param at milliseconds since the epoch that the id sorts by
  */
-export function newId(kind: IdKind, at = Date.now()): string {
+export function newId(kind: IdKind, at = sharedNow()): string {
   return `${PREFIXES[kind]}_${ulid(at, nextRandom)}`;
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { sharedNow } from '../time/shared-time.js';
 
 /** An answer is given again for this long, milliseconds. */
 const FRESH_MS = 1_000;
@@ -34,7 +35,7 @@ export class SlowAnswers<T extends object> {
     const known = this.entries.get(question);
     if (!known) return this.ask(question, ask);
     if (known.tookMs === undefined) return known.answer;
-    const age = Date.now() - known.beganAt;
+    const age = sharedNow() - known.beganAt;
     if (age <= FRESH_MS) return known.answer;
     known.next ??= this.ask(question, ask, known);
     return age <= TIMES * known.tookMs ? known.answer : known.next;
@@ -42,11 +43,11 @@ export class SlowAnswers<T extends object> {
 
   /** @param previous is remembered until there is an answer */
   private ask(question: string, ask: () => Promise<T>, previous?: Entry<T>): Promise<T> {
-    const entry: Entry<T> = { answer: ask(), beganAt: Date.now() };
+    const entry: Entry<T> = { answer: ask(), beganAt: sharedNow() };
     if (!previous) this.entries.set(question, entry);
     entry.answer.then(
       () => {
-        entry.tookMs = Date.now() - entry.beganAt;
+        entry.tookMs = sharedNow() - entry.beganAt;
         this.entries.set(question, entry);
       },
       () => {

@@ -25,8 +25,6 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
    * endpoint.
    */
   held?: Record<string, HeldBack>;
-  /** If it began to wait before its execution began: since when. ISO 8601, UTC. */
-  held_since?: string;
   /** First attempts, too, are made in the isolated lane: the endpoints are slow or failing. */
   isolated?: boolean;
   /** Who sent the only delivery again, if this run is a resend. */
@@ -43,7 +41,7 @@ export interface MemberAttempt {
   /** 1 for the first. */
   number: number;
   trigger: Trigger;
-  /** Its turn under the endpoint's rate limit, for which it has waited. ISO 8601, UTC. */
+  /** Its turn under the endpoint's rate limit, for which it has waited, by MongoDB's time. ISO 8601, UTC. */
   turn?: string;
   /** So many tries of it may have been sent before, in a workflow task or by a process that was lost. */
   lost_tries?: number;
@@ -69,7 +67,7 @@ export interface Release {
   most?: number;
   /** The endpoint answers well: the attempts are made in the direct lane, inside the workflow task. */
   direct?: boolean;
-  /** When it was sent, milliseconds since the epoch; absent if it does not matter. */
+  /** When it was sent, by MongoDB's time, milliseconds since the epoch; absent if it does not matter. */
   sent_at?: number;
   /**
    * Nobody knows whether the endpoint takes deliveries again: they are attempted to see that, and wait as before if it
@@ -97,8 +95,8 @@ export interface Actor {
 
 /**
  * The deliveries of an execution, side by side. All that changes them are reports of attempts, releases and acts, so
- * that whoever reads the history gets the same records as the workflow. Times come from the reports and from workflow
- * tasks for the same reason.
+ * that whoever reads the history gets the same records as the workflow. All times are the workflow's: what reports say
+ * they are, or those of workflow tasks.
  */
 export class GroupMachine {
   private readonly group: LiveGroup;
@@ -109,7 +107,7 @@ export class GroupMachine {
   /** @param now milliseconds since the epoch */
   constructor(group: LiveGroup, now: number) {
     this.group = group;
-    this.now = group.held_since === undefined ? now : Date.parse(group.held_since);
+    this.now = now;
     this.seed = `${group.events[0]?.event_id}:${group.deliveries[0]?.endpoint_id}`;
     const surroundings = {
       now: () => this.now,
@@ -132,8 +130,8 @@ export class GroupMachine {
   }
 
   /**
-   * The end of the latest attempts, by their reports. It stands for the time right after a local activity: one that
-   * waited for a slot ends later by the clock of the first execution than by that of a replay.
+   * The end of the latest attempts, by their reports. It stands for the time right after a local activity, which the
+   * clock of a replay does not have.
    */
   get settledAt(): number {
     return this.now;
@@ -215,10 +213,10 @@ export class GroupMachine {
   }
 
   /**
-   * Takes in the reports of attempts that were made together. They count as having ended together, at the end of the
-   * last one, so that members with the same schedule are due together again.
+   * Takes in the reports of attempts that were made together. They count as having ended together, so that members with
+   * the same schedule are due together again.
    *
-   * @param now used if no attempt was made: milliseconds since the epoch
+   * @param now used if the reports do not say when that was: milliseconds since the epoch
    * @returns the attempts that could not be made, which are in flight still
    */
   settle(
@@ -226,9 +224,7 @@ export class GroupMachine {
     reports: readonly (AttemptReport | null | undefined)[],
     now: number,
   ): MemberAttempt[] {
-    const ends = reports.flatMap((report) =>
-      report?.kind === 'attempted' ? [Date.parse(report.attempt.at) + report.attempt.duration_ms] : [],
-    );
+    const ends = reports.flatMap((report) => report?.ended_at ?? []);
     this.now = ends.length > 0 ? Math.max(...ends) : now;
     return attempts.filter((attempt, position) => {
       const machine = this.members[attempt.index];
@@ -237,6 +233,13 @@ export class GroupMachine {
       if (report) machine.settle(report);
       return !report;
     });
+  }
+
+  /** Whether a delivery waits because the endpoint asked for it, so that a release of it depends on the time. */
+  isAskedToWait(endpointId: string): boolean {
+    return this.members.some(
+      ({ record }, index) => record.asked_to_wait && this.group.deliveries[index]?.endpoint_id === endpointId,
+    );
   }
 
   /**
@@ -292,8 +295,6 @@ export class GroupMachine {
 
 /** A group of which every delivery is held back: nothing is to be done before its first wait is over. */
 export interface WaitingGroup {
-  /** What its workflow starts with, whenever that begins. */
-  group: LiveGroup;
   /** How its deliveries stand until then. */
   states: MemberState[];
   /** Milliseconds. */
@@ -301,16 +302,15 @@ export interface WaitingGroup {
 }
 
 /**
- * @param now milliseconds since the epoch
+ * @param now milliseconds since the epoch; its execution, which waits for the same time, has Temporal's
  * @returns `undefined` if an attempt is to be made at once
  */
 export function waitFromStart(group: LiveGroup, now: number): WaitingGroup | undefined {
-  const waiting = { ...group, held_since: new Date(now).toISOString() };
-  const machine = new GroupMachine(waiting, now);
+  const machine = new GroupMachine(group, now);
   if (machine.firstAttempts.length > 0) return undefined;
   const { due, wakeAt } = machine.step(now);
   if (due.length > 0 || wakeAt === undefined) return undefined;
-  return { group: waiting, states: summarizeMembers(machine.records, true), waitMs: wakeAt - now };
+  return { states: summarizeMembers(machine.records, true), waitMs: wakeAt - now };
 }
 
 /**

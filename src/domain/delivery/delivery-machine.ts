@@ -113,7 +113,7 @@ export class DeliveryMachine {
       return this.close('cancelled', { code: 'endpoint_deleted' });
     if (report.kind !== 'attempted' && state.probed)
       return this.endProbe(state.probed, state.endpoint_changed);
-    if (report.kind === 'not_attempted') return this.park(endpointCause(report), report.look_again_at);
+    if (report.kind === 'not_attempted') return this.park(endpointCause(report), report.look_again_ms);
     if (report.kind === 'deferred') return this.defer(report, state.trigger);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);
@@ -124,9 +124,10 @@ export class DeliveryMachine {
     delete state.parked_since;
     if (outcome === 'gone') return this.park({ ...result, led_to: 'endpoint_disabled' });
     if (outcome === 'blocked') return this.park({ ...result, led_to: 'address_blocked' });
-    if (state.probed) return this.endProbe(state.probed, state.endpoint_changed, result, report.retry_after);
+    if (state.probed)
+      return this.endProbe(state.probed, state.endpoint_changed, result, report.retry_after_ms);
     const extra = attempt.trigger === 'manual' || attempt.trigger === 'released';
-    return this.planNext(result, report.retry_after, extra);
+    return this.planNext(result, report.retry_after_ms, extra);
   }
 
   /** What comes next, now; not while an attempt is in flight. An attempt that it asks for is in flight from then on. */
@@ -144,8 +145,7 @@ export class DeliveryMachine {
         if (now >= state.plan.at) return this.begin(state.plan.trigger);
         return { kind: 'wait', until: state.plan.at, because: this.lastAttempt() };
       case 'deferred':
-        if (now >= state.turn.at)
-          return this.begin(state.turn.trigger, new Date(state.turn.at).toISOString());
+        if (now >= state.turn.at) return this.begin(state.turn.trigger, state.turn.taken);
         return { kind: 'wait', until: state.turn.at, because: "its turn under the endpoint's rate limit" };
       case 'paused':
         return this.stepParked(now, state.since);
@@ -257,8 +257,8 @@ export class DeliveryMachine {
   }
 
   /** @param result of its attempt, which failed; absent if none was made */
-  private endProbe(probed: Probed, hasChanged: boolean, result?: Cause, retryAfter?: string): 'open' {
-    const asked = retryAfter === undefined ? undefined : Date.parse(retryAfter);
+  private endProbe(probed: Probed, hasChanged: boolean, result?: Cause, retryAfterMs?: number): 'open' {
+    const asked = this.after(retryAfterMs);
     if (probed.kind === 'parked' && asked === undefined) {
       this.state = { ...probed, endpoint_changed: hasChanged };
     } else if (result !== undefined) {
@@ -270,19 +270,26 @@ export class DeliveryMachine {
   }
 
   private defer(
-    { turn, per_second }: Extract<AttemptReport, { kind: 'deferred' }>,
+    { turn: taken, wait_ms, per_second }: Extract<AttemptReport, { kind: 'deferred' }>,
     trigger: Trigger,
   ): 'open' {
     const status = this.record.attempts.length === 0 ? 'delivering' : 'retrying';
-    const [at, plan] = [Date.parse(turn), planOf(this.state)];
-    this.enter({ kind: 'deferred', turn: { at, trigger }, plan }, status, { code: 'deferred', per_second });
+    const turn = { at: this.surroundings.now() + wait_ms, trigger, taken };
+    this.enter({ kind: 'deferred', turn, plan: planOf(this.state) }, status, {
+      code: 'deferred',
+      per_second,
+    });
     return 'open';
   }
 
   /** @param extra it was not the attempt that the schedule holds: that one is still made at its time */
-  private planNext(result: AttemptCause, retryAfter: string | undefined, extra: boolean): 'open' | 'closed' {
+  private planNext(
+    result: AttemptCause,
+    retryAfterMs: number | undefined,
+    extra: boolean,
+  ): 'open' | 'closed' {
     const now = this.surroundings.now();
-    const notBefore = retryAfter === undefined ? undefined : Date.parse(retryAfter);
+    const notBefore = this.after(retryAfterMs);
     let plan = planOf(this.state);
     if (extra && plan && plan.at > now) {
       if (notBefore !== undefined && notBefore > plan.at) plan = { at: notBefore, trigger: 'retry_after' };
@@ -338,19 +345,24 @@ export class DeliveryMachine {
   }
 
   /** Parks a delivery whose attempt has just shown that its endpoint takes none. */
-  private park(cause: Cause, lookAgainAt?: string): 'open' {
+  private park(cause: Cause, lookAgainMs?: number): 'open' {
     const { state } = this;
     this.enter(
       {
         kind: 'parked',
         since: parkedSince(state) ?? this.surroundings.now(),
-        look_again_at: lookAgainAt === undefined ? undefined : Date.parse(lookAgainAt),
+        look_again_at: this.after(lookAgainMs),
         endpoint_changed: state.kind === 'attempting' && state.endpoint_changed,
       },
       'parked',
       cause,
     );
     return 'open';
+  }
+
+  /** The time when a wait that begins now is over. */
+  private after(ms: number | undefined): number | undefined {
+    return ms === undefined ? undefined : this.surroundings.now() + ms;
   }
 
   private close(status: DeliveryStatus, cause: Cause): 'closed' {

@@ -10,6 +10,12 @@ export interface PlannedAttempt {
   not_before?: number;
 }
 
+/** A turn under the endpoint's rate limit, and the attempt that waits for it. */
+interface TakenTurn extends PlannedAttempt {
+  /** When it is, by MongoDB's time, in which turns are counted. ISO 8601, UTC. */
+  taken: string;
+}
+
 /** It waits for the time of its next attempt. */
 interface Waiting {
   kind: 'waiting';
@@ -56,7 +62,7 @@ export type DeliveryState =
     }
   | Waiting
   /** It waits for its turn under the endpoint's rate limit. */
-  | { kind: 'deferred'; turn: PlannedAttempt; plan?: PlannedAttempt }
+  | { kind: 'deferred'; turn: TakenTurn; plan?: PlannedAttempt }
   | Parked
   /** Somebody paused it. */
   | { kind: 'paused'; since: number; plan?: PlannedAttempt }

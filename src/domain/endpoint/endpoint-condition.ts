@@ -49,7 +49,7 @@ export interface ConditionSettings {
   timings: Timings;
 }
 
-/** Why an attempt waits, and until when. A Temporal payload. */
+/** Why an attempt waits, and for how long. A Temporal payload. */
 export interface HeldBack {
   kind: 'not_attempted';
   endpoint: 'failing' | 'busy';
@@ -57,8 +57,8 @@ export interface HeldBack {
   since?: string;
   /** Busy: attempts that wait for its response. */
   in_flight?: number;
-  /** ISO 8601, UTC. */
-  look_again_at: string;
+  /** Milliseconds. */
+  look_again_ms: number;
 }
 
 /** An attempt in flight. */
@@ -131,7 +131,7 @@ export class EndpointCondition {
       kind: 'not_attempted',
       endpoint: 'failing',
       since: failing.since,
-      look_again_at: iso(now + wait * (1 + MAX_JITTER * random)),
+      look_again_ms: Math.ceil(wait * (1 + MAX_JITTER * random)),
     };
   }
 
@@ -168,8 +168,8 @@ export class EndpointCondition {
       this.leftInRound = Math.min(2 * this.limit, SLOTS.most);
     }
     this.leftInRound -= 1;
-    const look_again_at = iso(this.askAgainAt);
-    return { kind: 'not_attempted', endpoint: 'busy', in_flight: this.inFlight.size, look_again_at };
+    const look_again_ms = Math.ceil(this.askAgainAt - now);
+    return { kind: 'not_attempted', endpoint: 'busy', in_flight: this.inFlight.size, look_again_ms };
   }
 
   /** The same, if a slot would have to be waited for too long. */
@@ -289,8 +289,4 @@ export class EndpointCondition {
 function roundsUntil(waiting: number, slots: number, most: number): number {
   if (waiting <= slots || slots >= most) return waiting / slots;
   return 1 + roundsUntil(waiting - slots, Math.min(2 * slots, most), most);
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

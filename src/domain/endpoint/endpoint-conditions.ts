@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { roomFor } from '../basics/bounded-memory.js';
+import { sharedNow } from '../time/shared-time.js';
 import { type ConditionSettings, EndpointCondition, type HeldBack, SLOTS } from './endpoint-condition.js';
 import type { FailingMark } from './incident.js';
 
@@ -48,7 +49,7 @@ export class EndpointConditions {
   /** When the latest attempt began, to any endpoint, that was answered quickly. */
   private quickSince = -1;
 
-  constructor(settings: MemorySettings, now: () => number = Date.now) {
+  constructor(settings: MemorySettings, now: () => number = sharedNow) {
     this.settings = settings;
     this.unknown = new EndpointCondition(settings);
     this.now = now;

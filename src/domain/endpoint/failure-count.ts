@@ -28,7 +28,8 @@ export class FailureCount {
   /** When there were enough of them that deliveries wait. */
   private manySince = 0;
   private over = false;
-  private last: Omit<FailureReport, 'count'> = { said: '', at: '' };
+  private last: Pick<FailureReport, 'said' | 'attempt'> = { said: '' };
+  private lastAt = 0;
 
   constructor(since: number) {
     this.since = since;
@@ -37,7 +38,8 @@ export class FailureCount {
   /** @param said what the attempt came to, human-readable @param attempt `attemptName` */
   add(said: string, attempt: string | undefined, now: number): void {
     this.unreported += 1;
-    this.last = { said, at: new Date(now).toISOString(), ...(attempt !== undefined && { attempt }) };
+    this.last = { said, ...(attempt !== undefined && { attempt }) };
+    this.lastAt = now;
     if (this.areMany && this.manySince === 0) this.manySince = now;
   }
 
@@ -81,11 +83,11 @@ export class FailureCount {
   }
 
   /** What has not been reported. From now on it has been. */
-  takeReport(): FailureReport {
+  takeReport(now: number): FailureReport {
     const count = this.unreported;
     this.reported += count;
     this.unreported = 0;
-    return { count, ...this.last };
+    return { count, ...this.last, ago_ms: Math.max(now - this.lastAt, 0) };
   }
 
   /**

@@ -21,7 +21,10 @@ export interface IncidentSettings {
   timings?: Timings;
 }
 
-/** What is known of an incident: enough for another run to carry on with it. A Temporal payload. */
+/**
+ * What is known of an incident: enough for another run to carry on with it. All times are the workflow's. A Temporal
+ * payload.
+ */
 export interface IncidentState
   extends Pick<OpenIncident, 'since' | 'failures' | 'last_failure' | 'last_failure_at' | 'next_probe_at'> {
   /** Identifies the incident in all its runs. */
@@ -47,6 +50,12 @@ export interface DisableCause {
   verification_revision?: number;
   /** The attempt that it is done because of, unless `cause` names it. */
   attempt?: string;
+}
+
+/** Failures that were reported together. */
+interface Failures extends Omit<FailureReport, 'ago_ms'> {
+  /** When the last one was. ISO 8601, UTC. */
+  at: string;
 }
 
 /** What is to be done next. It has been done when the next step is asked for. */
@@ -82,7 +91,7 @@ export class IncidentMachine {
   readonly state: IncidentState;
   private readonly settings: IncidentSettings;
   /** Failures that have not been counted. */
-  private reports: FailureReport[] = [];
+  private reports: Failures[] = [];
   /** The latest report is of a success. */
   private hasSucceeded = false;
   /** Attempts that were answered 410. */
@@ -99,8 +108,9 @@ export class IncidentMachine {
     this.state = { ...state };
   }
 
-  failed(report: FailureReport): void {
-    this.reports.push(report);
+  /** @param now when the report came, milliseconds since the epoch */
+  failed({ ago_ms, ...report }: FailureReport, now: number): void {
+    this.reports.push({ ...report, at: iso(now - ago_ms) });
     this.hasSucceeded = false;
   }
 
@@ -284,7 +294,7 @@ export class IncidentMachine {
 }
 
 /** An incident with further failures. */
-function sum(state: IncidentState, reports: readonly FailureReport[]): IncidentState {
+function sum(state: IncidentState, reports: readonly Failures[]): IncidentState {
   const failures = state.failures + countOf(reports);
   const last = reports.at(-1);
   if (!last) return { ...state, failures };
@@ -293,7 +303,7 @@ function sum(state: IncidentState, reports: readonly FailureReport[]): IncidentS
   return { ...state, failures, last_failure, last_failure_at, ...attempt };
 }
 
-function countOf(reports: readonly FailureReport[]): number {
+function countOf(reports: readonly Failures[]): number {
   return reports.reduce((total, { count }) => total + count, 0);
 }
 

@@ -14,8 +14,8 @@ export interface FailureReport {
   count: number;
   /** The last one, human-readable. */
   said: string;
-  /** ISO 8601, UTC: when the last one was. */
-  at: string;
+  /** How long before it was sent the last one was, milliseconds: the incident has its own time. */
+  ago_ms: number;
   /** Its attempt: `attemptName`. */
   attempt?: string;
 }

@@ -9,13 +9,23 @@ export const MAX_RETRY_AFTER_MS = 72 * 3_600_000;
  *
  * @param value the header's value
  * @param now milliseconds since the epoch when the response arrived
- * @returns the time before which not to call again, in milliseconds since the epoch and at most 72 hours ahead;
- *   `undefined` if the value is absent, unreadable or past
+ * @param date the response's `Date` header: a date that the endpoint asks for is by its own clock
+ * @returns how long not to call again, milliseconds and at most 72 hours; `undefined` if the value is absent,
+ *   unreadable or past
  */
-export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(
+  value: string | undefined,
+  now: number,
+  date?: string | undefined,
+): number | undefined {
   const text = value?.trim();
   if (!text) return undefined;
-  const until = /^\d+$/.test(text) ? now + Number(text) * 1_000 : parseHttpDate(text, now);
-  if (until === undefined || until <= now) return undefined;
-  return Math.min(until, now + MAX_RETRY_AFTER_MS);
+  const wait = /^\d+$/.test(text) ? Number(text) * 1_000 : waitUntil(text, now, date?.trim());
+  return wait !== undefined && wait > 0 ? Math.min(wait, MAX_RETRY_AFTER_MS) : undefined;
+}
+
+function waitUntil(text: string, now: number, date: string | undefined): number | undefined {
+  const until = parseHttpDate(text, now);
+  if (until === undefined) return undefined;
+  return until - ((date && parseHttpDate(date, now)) || now);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 
@@ -52,10 +53,10 @@ export class AccountLocks extends repositoryOf(locks) {
 
   private async take(_id: string, holder: string): Promise<void> {
     for (;;) {
-      const lock = { holder, until: new Date(Date.now() + HELD_MS) };
+      const lock = { holder, until: new Date(sharedNow() + HELD_MS) };
       if (await wasMade(this.model.create({ _id, ...lock }))) return;
       const { modifiedCount } = await this.model.updateOne(
-        { _id, until: { $lt: new Date() } },
+        { _id, until: { $lt: sharedDate() } },
         { $set: lock },
       );
       if (modifiedCount === 1) return;

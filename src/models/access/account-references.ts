@@ -1,3 +1,4 @@
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 
@@ -30,15 +31,15 @@ export class AccountReferences extends repositoryOf(references) {
     account_id: string,
     holds: (accountId: string) => Promise<boolean>,
   ): Promise<boolean> {
-    if (await wasMade(this.model.create({ _id: key, account_id, at: new Date() }))) return true;
+    if (await wasMade(this.model.create({ _id: key, account_id, at: sharedDate() }))) return true;
     const earlier = await this.model.findById(key).lean();
     if (!earlier) return this.claim(key, account_id, holds);
     if (earlier.account_id === account_id) return true;
-    const isBeingTaken = earlier.at.getTime() > Date.now() - CLAIM_MS;
+    const isBeingTaken = earlier.at.getTime() > sharedNow() - CLAIM_MS;
     if (isBeingTaken || (await holds(earlier.account_id))) return false;
     const { modifiedCount } = await this.model.updateOne(
       { _id: key, account_id: earlier.account_id },
-      { $set: { account_id, at: new Date() } },
+      { $set: { account_id, at: sharedDate() } },
     );
     return modifiedCount === 1;
   }

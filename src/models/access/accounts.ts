@@ -5,6 +5,7 @@ import { newId } from '../../domain/basics/ids.js';
 import { present } from '../../domain/basics/objects.js';
 import { type Origin, systemOrigin } from '../../domain/change/change.js';
 import type { PortalLook } from '../../domain/look/portal-look.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
@@ -117,7 +118,7 @@ export class AccountRepository {
       {
         _id: id,
         name,
-        created_at: new Date(),
+        created_at: sharedDate(),
         ...withoutNulls({ platform_id, reference }),
         ...limits,
         ...storedLook(portal),

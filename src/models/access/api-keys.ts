@@ -5,6 +5,7 @@ import { hashSecret } from '../../domain/access/secret-hash.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
@@ -82,7 +83,7 @@ export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey
       account_id: accountId,
       name,
       scopes: [...scopes],
-      created_at: new Date(),
+      created_at: sharedDate(),
       ...options,
     };
     return { key, api_key: toApiKey(await this.documents.create(document, origin)) };
@@ -104,7 +105,7 @@ export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey
   async noteUse(hash: string, keyId: string): Promise<void> {
     if (this.noted.has(keyId)) return;
     this.noted.set(keyId, true);
-    await this.model.updateOne({ _id: hash }, { last_used_at: new Date() });
+    await this.model.updateOne({ _id: hash }, { last_used_at: sharedDate() });
   }
 }
 

@@ -3,6 +3,7 @@ import { newClientSecret, type OAuthClient } from '../../domain/access/oauth-cli
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
@@ -57,7 +58,7 @@ export class OAuthClientRepository {
       ...input,
       _id: newId('oauth_client'),
       account_id: accountId,
-      created_at: new Date(),
+      created_at: sharedDate(),
       ...(secret && { secret_hash: hashSecret(secret) }),
     };
     return { client: toClient(await this.documents.create(document, origin)), secret };
@@ -146,6 +147,6 @@ function secretHashes({
   previous_secret_hash,
   previous_secret_ends_at,
 }: ClientDocument): string[] {
-  const overlaps = previous_secret_ends_at && previous_secret_ends_at.getTime() > Date.now();
+  const overlaps = previous_secret_ends_at && previous_secret_ends_at.getTime() > sharedNow();
   return [secret_hash, overlaps && previous_secret_hash].filter((hash) => typeof hash === 'string');
 }

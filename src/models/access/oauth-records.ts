@@ -1,6 +1,7 @@
 import type { Connection } from 'mongoose';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { profileOfSubject } from '../../domain/access/subject.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, may, must } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 
@@ -18,7 +19,7 @@ export interface OAuthPayload {
   redirectUri?: string;
   /** Of a grant: the scopes that the person allowed. */
   openid?: { scope?: string };
-  /** Seconds since the epoch. */
+  /** Seconds since the epoch: stored by the clock that all processes share, and read by this machine's. */
   exp?: number;
   /** Seconds since the epoch when it was used up. */
   consumed?: number;
@@ -49,6 +50,20 @@ const marks = collection('oauth_marks', {
   at: must(Date, { expires: 60 * 24 * 3_600 }),
 });
 
+/** How far this machine's clock, which the library goes by, is behind the one that all processes share. Seconds. */
+function secondsBehind(): number {
+  return Math.round((sharedNow() - Date.now()) / 1_000);
+}
+
+/** A record with the times that the library compares, by another clock. @param by seconds */
+function moved(payload: OAuthPayload, by: number): OAuthPayload {
+  const times = (['exp', 'iat', 'loginTs'] as const).flatMap((name) => {
+    const at = payload[name];
+    return typeof at === 'number' ? [[name, at + by]] : [];
+  });
+  return { ...payload, ...Object.fromEntries(times) };
+}
+
 /** Never changed once written: a mark beside it says that it was used or revoked. */
 const IMMUTABLE = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', 'AuthorizationCode']);
 
@@ -68,18 +83,14 @@ export class OAuthRecordRepository {
   }
 
   /** Writes a record. @param lifetime seconds */
-  async save(
-    kind: string,
-    id: string,
-    { jti: _, ...payload }: OAuthPayload,
-    lifetime: number,
-  ): Promise<void> {
+  async save(kind: string, id: string, { jti: _, ...own }: OAuthPayload, lifetime: number): Promise<void> {
+    const payload = moved(own, secondsBehind());
     const document = {
       _id: hashSecret(id),
       kind,
       ...(payload.uid !== undefined && { uid: payload.uid }),
       payload: JSON.stringify(payload),
-      expires_at: new Date(Date.now() + lifetime * 1_000),
+      expires_at: new Date(sharedNow() + lifetime * 1_000),
     };
     if (IMMUTABLE.has(kind)) {
       await this.tokens.create(document);
@@ -92,19 +103,21 @@ export class OAuthRecordRepository {
   async find(kind: string, id: string): Promise<OAuthPayload | undefined> {
     const document = await this.collection(kind).findById(hashSecret(id)).lean();
     if (document?.kind !== kind) return undefined;
-    const payload = { ...(JSON.parse(document.payload) as OAuthPayload), jti: id };
+    const stored = JSON.parse(document.payload) as OAuthPayload;
+    const payload = { ...moved(stored, -secondsBehind()), jti: id };
     const [revoked, consumed] = await Promise.all([
       this.isRevoked(document._id, payload),
       this.marks.findById(`consumed:${document._id}`).lean(),
     ]);
     if (revoked) return undefined;
-    return consumed ? { ...payload, consumed: Math.floor(consumed.at.getTime() / 1_000) } : payload;
+    if (!consumed) return payload;
+    return { ...payload, consumed: Math.floor(consumed.at.getTime() / 1_000) - secondsBehind() };
   }
 
   /** A session by its public name. */
   async findByUid(kind: string, uid: string): Promise<OAuthPayload | undefined> {
     const document = await this.collection(kind).findOne({ uid, kind }).lean();
-    return document ? (JSON.parse(document.payload) as OAuthPayload) : undefined;
+    return document ? moved(JSON.parse(document.payload) as OAuthPayload, -secondsBehind()) : undefined;
   }
 
   /**
@@ -164,6 +177,6 @@ export class OAuthRecordRepository {
 
   /** @returns whether it is new */
   private mark(_id: string): Promise<boolean> {
-    return wasMade(this.marks.create({ _id, at: new Date() }));
+    return wasMade(this.marks.create({ _id, at: sharedDate() }));
   }
 }

@@ -3,6 +3,7 @@ import { PORTAL_TOKEN, type PortalScope, type PortalSession } from '../../domain
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
@@ -59,7 +60,7 @@ export class PortalSessionRepository extends RevocableRepository<SessionDocument
       session_id: newId('portal_session'),
       account_id: accountId,
       scopes: [...input.scopes],
-      created_at: new Date(),
+      created_at: sharedDate(),
     };
     return { token, session: toSession(await this.documents.create(document, origin)) };
   }

@@ -2,6 +2,7 @@ import type { Connection } from 'mongoose';
 import { ownProfileId, type Profile, type ProfileInput } from '../../domain/access/profile.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
@@ -52,7 +53,7 @@ export class ProfileRepository {
     origin: Origin,
     id = newId('profile'),
   ): Promise<StoredProfile> {
-    const now = new Date();
+    const now = sharedDate();
     const document = await this.documents.create(
       { ...input, _id: id, account_id: accountId, created_at: now, updated_at: now },
       origin,

@@ -1,5 +1,6 @@
 import type { Model } from 'mongoose';
 import { leafHash } from '../../domain/log/merkle-tree.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { inOnePass } from '../mongo/in-order.js';
 import { type DeliveryDocument, type EventDocument, UNLOGGED } from './archive-documents.js';
 import type { UnalteredReader } from './unaltered.js';
@@ -136,7 +137,7 @@ function wrongEvent(
   if (!record) return undefined;
   if (!event) {
     // Both go at the same time, one a little before the other.
-    const isGoing = expires_at.getTime() < Date.now() + GOING_MS;
+    const isGoing = expires_at.getTime() < sharedNow() + GOING_MS;
     return isGoing ? undefined : `has no event: ${event_id} is not in the archive`;
   }
   if (record.payload_commitment !== undefined && record.payload_commitment !== event.commitment)

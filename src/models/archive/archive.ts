@@ -16,6 +16,7 @@ import {
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { commitTo, keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { inOnePass } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
@@ -82,7 +83,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     // What the archive has removed already, Temporal may have.
     if (ledgerDays === undefined || !this.outlastsLedger()) return undefined;
     const { up_to, outlasts_since } = (await this.state.findOne({ _id: STATE }).lean()) ?? {};
-    if (!up_to || !outlasts_since || outlasts_since.getTime() > Date.now() - ledgerDays * DAY_MS)
+    if (!up_to || !outlasts_since || outlasts_since.getTime() > sharedNow() - ledgerDays * DAY_MS)
       return undefined;
     return new Date(up_to.getTime() - LOOKED_AT_AGAIN_MS);
   }
@@ -110,7 +111,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     if (outlasts)
       await this.state.updateOne(
         { ...state, outlasts_since: null },
-        { $set: { outlasts_since: new Date() } },
+        { $set: { outlasts_since: sharedDate() } },
       );
   }
 
@@ -292,7 +293,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
       event_id: eventId,
       ...storedKeys(keys),
       ...withoutNulls({ error_code, status_code, detail: sealedDetail, timeline: sealedTimeline }),
-      archived_at: new Date(),
+      archived_at: sharedDate(),
       expires_at: this.expiryOf(delivery, closedAt(delivery.position)),
       leaf_index: UNLOGGED,
     };
@@ -342,7 +343,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
    *
    * @returns how many
    */
-  async removePayloads(now = new Date()): Promise<number> {
+  async removePayloads(now = sharedDate()): Promise<number> {
     const expired = { payload_expires_at: { $lt: now } };
     for (let removed = 0; ; ) {
       const some = await this.eventModel.find(expired, { _id: 1 }).limit(IDS_AT_ONCE).lean();

@@ -5,6 +5,7 @@ import {
   MAX_ENDS_TOLD,
   type UnannouncedEnds,
 } from '../../domain/delivery/end-notice.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 
@@ -66,7 +67,7 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
     // Of two runs at once, one tells of it.
     await this.model.updateMany(
       { _id: { $in: together.map(({ _id }) => _id) }, notice: null },
-      { $set: { notice, notice_at: new Date() } },
+      { $set: { notice, notice_at: sharedDate() } },
     );
     return this.noticeOf(notice);
   }
@@ -87,7 +88,7 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
   }
 
   async told({ name }: EndNotice): Promise<void> {
-    const forgotten_at = new Date(Date.now() + REMEMBERED_MS);
+    const forgotten_at = new Date(sharedNow() + REMEMBERED_MS);
     await this.model.updateMany({ notice: name }, { $set: { notice: TOLD, forgotten_at } });
   }
 }

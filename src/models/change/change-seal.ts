@@ -1,5 +1,6 @@
 import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../domain/archive/record.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { type ChangeDocument, toSalted } from './change-document.js';
 
 /** A change with what the log is to know of it. */
@@ -56,7 +57,7 @@ export class ChangeSeal {
   /** A change as the log may take it. */
   loggable(document: ChangeDocument): LoggableChange {
     const { leaf_index, in_log, before_at } = document;
-    const isKept = before_at && before_at.getTime() > Date.now() - SURELY_KEPT_MS;
+    const isKept = before_at && before_at.getTime() > sharedNow() - SURELY_KEPT_MS;
     return {
       accountId: document.account_id,
       ...toSalted(document),

@@ -13,6 +13,7 @@ import {
   resourceName,
   type ShownResource,
 } from '../../domain/change/change.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
@@ -189,7 +190,7 @@ export class ChangeRepository {
     origin: Origin,
     change: Omit<NewChange, 'at' | 'changed' | 'outcome'>,
   ): Promise<AnnouncedAct> {
-    const now = new Date();
+    const now = sharedDate();
     const record = this.record(origin, { ...change, outcome: 'pending', at: now, changed: [] });
     await this.model.create(record);
     return {

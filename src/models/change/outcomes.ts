@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { Change, ChangeOutcome } from '../../domain/change/change.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { inOrder } from '../mongo/in-order.js';
 import { type ChangeDocument, toChange } from './change-document.js';
 import type { ChangeSeal } from './change-seal.js';
@@ -51,7 +52,7 @@ export class Outcomes {
     const undone = await this.model.find({ _id, outcome: 'refused' }, { _id: 1 }).lean();
     const late = new Set(undone.map((one) => one._id));
     for (const act of done.filter((one) => late.has(one._id))) {
-      const at = new Date();
+      const at = sharedDate();
       const again = { ...act, _id: newId('change', at.getTime()), at, outcome: 'done' as const };
       await this.model.create({ ...again, tag: this.seal.tag(again) });
     }
@@ -99,7 +100,7 @@ export class Outcomes {
   }
 
   private dueBefore(): Date {
-    return new Date(Date.now() - this.settlesMs);
+    return new Date(sharedNow() - this.settlesMs);
   }
 
   /** @returns those that have an outcome now, by id */

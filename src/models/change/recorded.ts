@@ -8,6 +8,7 @@ import {
   resourceName,
   type ShownResource,
 } from '../../domain/change/change.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { inOnePass } from '../mongo/in-order.js';
 import type { CurrentVersion } from './change-audit.js';
@@ -103,7 +104,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
    * @throws MongoServerError (code 11000) if there is one with its `_id`, or with the same in a unique index
    */
   async create(fields: NewDocument<D>, origin: Origin): Promise<D> {
-    const { created_at: changed_at = new Date() } = fields as { created_at?: Date };
+    const { created_at: changed_at = sharedDate() } = fields as { created_at?: Date };
     const document = { ...fields, version: 1, changed_at } as unknown as D;
     const change = this.toRecord(origin, 'created', undefined, document, []);
     const stored = { ...document, unrecorded: [change], unrecorded_since: changed_at };
@@ -251,5 +252,5 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
 
 /** The time of a document's next version: now, but later than its last. */
 function nextTime({ changed_at }: RecordedFields): Date {
-  return new Date(Math.max(Date.now(), changed_at.getTime() + 1));
+  return new Date(Math.max(sharedNow(), changed_at.getTime() + 1));
 }

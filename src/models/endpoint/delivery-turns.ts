@@ -1,9 +1,10 @@
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 
 const turns = collection('delivery_turns', {
   /** The endpoint. */
   _id: must(String),
-  /** Time of the first free turn, milliseconds since the epoch. */
+  /** Time of the first free turn, milliseconds since the epoch: by MongoDB's time, as all processes know it. */
   next_at: must(Number),
   expires_at: must(Date, { expires: 0 }),
 });
@@ -21,7 +22,7 @@ export class DeliveryTurnRepository extends repositoryOf(turns) {
    */
   async take(endpointId: string, rate: number): Promise<number> {
     const interval = Math.ceil(1_000 / rate);
-    const now = Date.now();
+    const now = sharedNow();
     await this.model.updateOne(
       { _id: endpointId },
       { $max: { next_at: now, expires_at: new Date(now + REMEMBERED_MS) } },

@@ -5,6 +5,7 @@ import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change
 import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
 import type { DisableResult } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { type Decide, Recorded } from '../change/recorded.js';
@@ -51,7 +52,7 @@ export class EndpointRepository {
     origin: Origin,
     scheme: SignatureScheme = 'v1',
   ): Promise<StoredEndpoint> {
-    const now = new Date();
+    const now = sharedDate();
     const _id = newId('endpoint');
     const fields = 'listener' in input ? listenerFields(_id, input.listener) : input;
     const making = this.documents.create(
@@ -270,7 +271,7 @@ export class EndpointRepository {
     overlapEnds: Date,
     origin: Origin,
   ): Promise<StoredEndpoint | undefined> {
-    const now = new Date();
+    const now = sharedDate();
     const fresh = this.codec.sealKey(before.id, newSigningSecret(scheme), now, before.version + 1);
     const old = before.sealed.signing_keys
       .map((key) => ({
@@ -297,7 +298,7 @@ export class EndpointRepository {
     const endpoint = await this.getFresh(accountId, endpointId);
     if (!endpoint) return undefined;
     const { signing_keys } = endpoint.sealed;
-    const now = new Date();
+    const now = sharedDate();
     const live = signing_keys.filter(({ expires_at }) => !expires_at || (!all && expires_at > now));
     if (
       live.length < signing_keys.length &&

@@ -1,4 +1,5 @@
 import { LEASE_MS } from '../../domain/listener/listener.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 import { inOrder } from '../mongo/in-order.js';
 
@@ -19,7 +20,7 @@ const listeners = collection('listeners', {
 /** Which process holds the stream of which listener. There are few listeners, so there is no index. */
 export class ListenerRepository extends repositoryOf(listeners) {
   async create(accountId: string, endpointId: string): Promise<void> {
-    await this.model.create({ _id: endpointId, account_id: accountId, seen_at: new Date() });
+    await this.model.create({ _id: endpointId, account_id: accountId, seen_at: sharedDate() });
   }
 
   /** Says that this process holds its stream; whoever held it loses it. */
@@ -42,14 +43,14 @@ export class ListenerRepository extends repositoryOf(listeners) {
   async leave(endpointId: string, session: string): Promise<void> {
     await this.model.updateOne(
       { _id: endpointId, session },
-      { $set: { seen_at: new Date() }, $unset: { node_url: 1, session: 1, connected_until: 1 } },
+      { $set: { seen_at: sharedDate() }, $unset: { node_url: 1, session: 1, connected_until: 1 } },
     );
   }
 
   /** The process that holds its stream; `undefined` if none does. */
   async holder(endpointId: string): Promise<string | undefined> {
     const found = await this.model.findById(endpointId).lean();
-    const isHeld = found?.connected_until && found.connected_until > new Date();
+    const isHeld = found?.connected_until && found.connected_until > sharedDate();
     return isHeld ? (found.node_url ?? undefined) : undefined;
   }
 
@@ -66,6 +67,6 @@ export class ListenerRepository extends repositoryOf(listeners) {
 }
 
 function now() {
-  const at = Date.now();
+  const at = sharedNow();
   return { seen_at: new Date(at), connected_until: new Date(at + LEASE_MS) };
 }

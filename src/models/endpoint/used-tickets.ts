@@ -1,4 +1,5 @@
 import { TICKET_MS } from '../../domain/listener/listener.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 
@@ -13,6 +14,6 @@ const usedTickets = collection('used_tickets', {
 export class UsedTicketRepository extends repositoryOf(usedTickets) {
   /** Uses a ticket up. @returns `false` if it was used before */
   use(ticketId: string): Promise<boolean> {
-    return wasMade(this.model.create({ _id: ticketId, at: new Date() }));
+    return wasMade(this.model.create({ _id: ticketId, at: sharedDate() }));
   }
 }

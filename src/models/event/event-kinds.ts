@@ -1,6 +1,7 @@
 import type { Connection } from 'mongoose';
 import type { Origin } from '../../domain/change/change.js';
 import type { EventKind } from '../../domain/event/event-kinds.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
@@ -58,7 +59,7 @@ export class EventKindRepository {
     firstSchema: Record<string, unknown>,
     origin: Origin,
   ): Promise<StoredEventKind | undefined> {
-    const now = new Date();
+    const now = sharedDate();
     const document = {
       _id: keyOf(accountId, name),
       account_id: accountId,

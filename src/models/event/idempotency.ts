@@ -1,5 +1,6 @@
 import type { DeliveryTarget } from '../../domain/delivery/delivery.js';
 import type { GroupRange } from '../../domain/ledger/group-series.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
 
@@ -59,7 +60,7 @@ export class IdempotencyRepository extends repositoryOf(records) {
     record: IdempotencyRecord,
   ): Promise<{ record: IdempotencyRecord; state: ClaimState | 'new' }> {
     const _id = idOf(accountId, key);
-    const claim = { ...record, state: 'pending', created_at: new Date() } as const;
+    const claim = { ...record, state: 'pending', created_at: sharedDate() } as const;
     const options = { upsert: true, returnDocument: 'before' } as const;
     const earlier = await this.model.findOneAndUpdate({ _id }, { $setOnInsert: claim }, options).lean();
     if (!earlier) return { record, state: 'new' };

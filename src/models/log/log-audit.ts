@@ -1,5 +1,6 @@
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { edgeAmong, growTiles, rootOfEdge, type Tile } from '../../domain/log/tiles.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import type { LogLeaves } from './log-leaves.js';
 import type { LogTiles } from './log-tiles.js';
 
@@ -38,12 +39,12 @@ export class LogAudit {
    * @throws LogAlteredError if a tile is not what it was
    */
   async goOn(tree: SignedTree, until: number): Promise<boolean> {
-    if (Date.now() - this.doneAt < this.everyMs) return true;
+    if (sharedNow() - this.doneAt < this.everyMs) return true;
     this.underWay ??= { tree, size: 0, edge: [] };
     const state = this.underWay;
     try {
       while (state.size < state.tree.size) {
-        if (Date.now() >= until) return false;
+        if (sharedNow() >= until) return false;
         await this.lookAtSome(state);
       }
       if (!(await rootOfEdge(state.size, state.edge)).equals(state.tree.root)) throw altered('its root');
@@ -52,7 +53,7 @@ export class LogAudit {
       throw error;
     }
     this.underWay = undefined;
-    this.doneAt = Date.now();
+    this.doneAt = sharedNow();
     return true;
   }
 

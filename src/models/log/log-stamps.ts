@@ -1,3 +1,4 @@
+import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 import { insertOrRaise } from '../mongo/insert-missing.js';
 
@@ -29,7 +30,7 @@ const stamps = collection('log_stamps', {
  */
 export class LogStamps extends repositoryOf(stamps) {
   async keep(stamped: StampedCheckpoint): Promise<void> {
-    const now = new Date();
+    const now = sharedDate();
     const time = now.toISOString();
     const after = (ms: number) => new Date(now.getTime() + ms);
     const documents = [

@@ -1,5 +1,6 @@
 import { HASH_BYTES } from '../../domain/log/merkle-tree.js';
 import type { Tile, TileKey } from '../../domain/log/tiles.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 import { insertOrRaise } from '../mongo/insert-missing.js';
@@ -40,7 +41,7 @@ export class LogTiles extends repositoryOf(tiles) {
   async grow(tile: Tile, width: number): Promise<boolean> {
     const { _id, ...grown } = toDocument(tile);
     if (width > 0) return (await this.model.updateOne({ _id, width }, { $set: grown })).modifiedCount === 1;
-    return wasMade(this.model.collection.insertOne({ _id: _id as never, ...grown, began_at: new Date() }));
+    return wasMade(this.model.collection.insertOne({ _id: _id as never, ...grown, began_at: sharedDate() }));
   }
 
   /** When the first leaf of a tile of leaves was appended; `undefined` if there is no such tile. */

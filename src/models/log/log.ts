@@ -29,6 +29,7 @@ import {
   type TileReader,
   widthOf,
 } from '../../domain/log/tiles.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import { LogAudit } from './log-audit.js';
 import { type LogHead, LogHeads } from './log-head.js';
 import { LogLeaves } from './log-leaves.js';
@@ -253,7 +254,7 @@ export class LogRepository {
     const note =
       cosign && tree.size > 0 ? await cosign({ note: signed, size: tree.size, proofFrom }) : signed;
     const isStamped = head?.timestamp !== undefined && asSigned(head.note) === asSigned(note);
-    const next = { ...tree, note, signed_at: new Date(), ...(isStamped && { timestamp: head.timestamp }) };
+    const next = { ...tree, note, signed_at: sharedDate(), ...(isStamped && { timestamp: head.timestamp }) };
     if (note !== head?.note) {
       const isInPlace = stored && (!head || head.size === tree.size);
       await this.heads.advance(next, isInPlace ? stored.note : undefined);

@@ -1,4 +1,5 @@
 import { type Connection, type IndexOptions, type Model, mongo } from 'mongoose';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, must } from './collection.js';
 
 /** Which indexes have been made, so that a process need not look at each collection. */
@@ -50,7 +51,7 @@ export async function createIndexes(connection: Connection): Promise<void> {
   const earlier = (await model.findById(INDEXES).lean())?.made ?? [];
   // Processes of an earlier version still ask for theirs.
   const made = [...new Set([...earlier, ...declared(connection)])].sort();
-  await model.updateOne({ _id: INDEXES }, { $set: { made, at: new Date() } }, { upsert: true });
+  await model.updateOne({ _id: INDEXES }, { $set: { made, at: sharedDate() } }, { upsert: true });
 }
 
 /** The names of indexes that have to go before ours can be made. None if the error is of another kind. */

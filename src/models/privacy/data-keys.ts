@@ -6,6 +6,7 @@ import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type DataKey, newDataKey } from '../../domain/privacy/data-key.js';
 import type { OpenRule } from '../../domain/privacy/erasure.js';
 import type { DataKeys } from '../../domain/privacy/payload-sealer.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
@@ -60,7 +61,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   async obtain(accountId: string, subject?: string): Promise<DataKey> {
     const id = documentId(accountId, subject);
     const key = await this.remember(id, async () => {
-      const start = Date.now();
+      const start = sharedNow();
       const found = await this.upsert(id, accountId);
       // What it seals is opened soon. Neither is remembered for longer than the other.
       this.remembered.set(`${accountId} ${found.id}`, Promise.resolve(found), { start });
@@ -179,7 +180,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
       const document = await this.model
         .findOneAndUpdate(
           { _id },
-          { $setOnInsert: { account_id, key_id, sealed, created_at: new Date() } },
+          { $setOnInsert: { account_id, key_id, sealed, created_at: sharedDate() } },
           { upsert: true, returnDocument: 'after' },
         )
         .lean();

@@ -7,6 +7,7 @@ import type {
   ErasureStatus,
   OpenRule,
 } from '../../domain/privacy/erasure.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
@@ -77,7 +78,7 @@ export class ErasureRepository {
    * @param erasure as it was recorded before
    */
   async reapply(accountId: string, erasure: Erasure, origin: Origin): Promise<void> {
-    const reapplied = { status: 'erased', completed_at: null, reapplied_at: new Date() } as const;
+    const reapplied = { status: 'erased', completed_at: null, reapplied_at: sharedDate() } as const;
     if (await this.restore(accountId, { ...erasure, status: 'erased' }, origin, reapplied)) return;
     await this.erasures.change({ _id: erasure.id, account_id: accountId }, origin, ({ erased_at }) => ({
       action: 'updated',

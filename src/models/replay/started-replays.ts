@@ -1,4 +1,5 @@
 import type { Connection } from 'mongoose';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import type { AccountLocks } from '../access/account-locks.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 
@@ -30,13 +31,13 @@ export class StartedReplays extends repositoryOf(startedReplays) {
 
   /** Those that are remembered, with when they were started. */
   async of(accountId: string): Promise<{ id: string; at: Date }[]> {
-    const since = new Date(Date.now() - REMEMBERED_S * 1_000);
+    const since = new Date(sharedNow() - REMEMBERED_S * 1_000);
     const found = await this.model.find({ account_id: accountId, at: { $gt: since } }).lean();
     return found.map(({ _id, at }) => ({ id: _id, at }));
   }
 
   async add(accountId: string, replayId: string): Promise<void> {
-    await this.model.create({ _id: replayId, account_id: accountId, at: new Date() });
+    await this.model.create({ _id: replayId, account_id: accountId, at: sharedDate() });
   }
 
   /** Forgets some. */

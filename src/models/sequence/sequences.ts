@@ -3,6 +3,7 @@ import type { Connection } from 'mongoose';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { missingIn, type NumberRange } from '../../domain/sequence/ranges.js';
 import type { Block, Blocks, VoidNumbers } from '../../domain/sequence/sequence.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 import { inOrder } from '../mongo/in-order.js';
@@ -84,7 +85,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   async reserve(accountId: string, holder: string, size: number): Promise<NumberRange> {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
       const first = this.known.get(accountId) ?? (await this.nextOf(accountId));
-      const block = { first, last: first + size - 1, holder, reserved_at: new Date() };
+      const block = { first, last: first + size - 1, holder, reserved_at: sharedDate() };
       if (await this.write(accountId, first, block)) {
         this.known.set(accountId, block.last + 1);
         return { first, last: block.last };
@@ -123,14 +124,14 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     const { first, last, holder } = block;
     if (unsure?.first === first && unsure.last === last) return;
     if (unsure) {
-      const stays = { ...unsure, holder, reserved_at: new Date() };
+      const stays = { ...unsure, holder, reserved_at: sharedDate() };
       await this.model.updateOne({ _id: accountId }, { $push: { blocks: stays } });
     }
     await this.model.updateOne({ _id: accountId }, { $pull: { blocks: { first, last, holder } } });
   }
 
   private async declareVoid(accountId: string, ranges: readonly NumberRange[]): Promise<void> {
-    const declared = { account_id: accountId, at: new Date(), in_log: false };
+    const declared = { account_id: accountId, at: sharedDate(), in_log: false };
     await insertMissing(
       this.voidModel,
       ranges.map(({ first, last }) => ({ _id: `${accountId}:${first}`, first, last, ...declared })),

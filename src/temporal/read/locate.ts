@@ -5,6 +5,7 @@ import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js
 import { idTime } from '../../domain/basics/id-time.js';
 import { DELIVERY_TYPE, deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { deliveriesOf } from './delivery-view.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import type { Located } from './row-reader.js';
@@ -121,5 +122,5 @@ export async function untilVisible<T>(
 
 /** Whether visibility may not list everything of an event yet. Ids may come from machines whose clocks differ. */
 function isYoung(eventId: string): boolean {
-  return Math.abs(Date.now() - idTime(eventId)) < VISIBLE_WITHIN_MS;
+  return Math.abs(sharedNow() - idTime(eventId)) < VISIBLE_WITHIN_MS;
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { SEARCH_ATTRIBUTES } from '../../domain/ledger/search-attributes.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { GRPC, type GrpcCode, hasCode } from '../errors.js';
 import type { TemporalConnection } from './connection.js';
 import {
@@ -142,12 +143,12 @@ async function soon<T>(
   attempt: () => Promise<T>,
   isTemporary: (error: unknown) => boolean = () => true,
 ): Promise<T> {
-  const deadline = Date.now() + USABLE_WITHIN_MS;
+  const deadline = sharedNow() + USABLE_WITHIN_MS;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (Date.now() > deadline || !isTemporary(error)) throw error;
+      if (sharedNow() > deadline || !isTemporary(error)) throw error;
       await setTimeout(POLL_MS);
     }
   }

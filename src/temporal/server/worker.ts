@@ -1,7 +1,9 @@
-import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Context as ActivityContext } from '@temporalio/activity';
+import { type ActivityInterceptors, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../../activities/index.js';
 import { isolatedQueue } from '../../domain/delivery/lanes.js';
 import type { Closing } from '../../domain/stats/closing.js';
+import { temporalClock } from '../../domain/time/shared-time.js';
 import type { TemporalConnection } from './connection.js';
 import { workflowSinks } from './sinks.js';
 
@@ -36,6 +38,13 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
+/** Each activity tells Temporal's time: it was scheduled a moment ago. */
+function readsTime({ info }: ActivityContext): ActivityInterceptors {
+  // That of a local one is this machine's.
+  if (!info.isLocal) temporalClock.read(info.currentAttemptScheduledTimestampMs);
+  return {};
+}
+
 /** Starts a worker for everything Hookline runs in Temporal, on the client's own connection. */
 export async function startWorker(
   connection: TemporalConnection,
@@ -48,6 +57,7 @@ export async function startWorker(
     connection: connection.native,
     namespace: settings.namespace,
     dataConverter: connection.dataConverter,
+    interceptors: { activity: [readsTime] },
     shutdownGraceTime: settings.shutdownGraceMs,
     ...(deployment && {
       workerDeploymentOptions: {

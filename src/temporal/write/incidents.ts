@@ -14,6 +14,7 @@ import type { FailureReport, OpenIncident } from '../../domain/endpoint/incident
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { type Timings, timingsOfInput } from '../../domain/timings.js';
 import { unlessGone } from '../errors.js';
 import { describeExecution } from '../read/visibility/visibility.js';
@@ -41,7 +42,7 @@ export const MOST_FAILURE_REPORTS = 10;
 interface Reporting {
   /** The report that waits for its turn or is in flight. It takes along what comes before it is sent. */
   sending?: Promise<boolean> | undefined;
-  /** Sends what is left, at a time: milliseconds since the epoch. */
+  /** Sends what is left, at a time by `performance.now()`. */
   timer?: NodeJS.Timeout | undefined;
   due: number;
 }
@@ -94,12 +95,12 @@ export class Incidents {
    * Reports a failed attempt, unless it began before one that has succeeded: opens the endpoint's incident, or counts
    * in it. Cheap if there are many.
    *
-   * @param began milliseconds since the epoch
+   * @param began by the clock of this process's {@link sharedNow}
    * @param attempt `attemptName`, if it is known
    */
   async failed(endpoint: NamedEndpoint, said: string, began: number, attempt?: string): Promise<void> {
     const { endpoint_id } = endpoint;
-    const failures = this.conditions.of(endpoint_id).failed(said, attempt, began, Date.now());
+    const failures = this.conditions.of(endpoint_id).failed(said, attempt, began, sharedNow());
     if (!failures) return;
     this.succeeding.delete(endpoint_id);
     if (failures.isUrgent) this.queue.promote(endpoint_id);
@@ -123,7 +124,7 @@ export class Incidents {
 
   private reportLater(endpoint: NamedEndpoint, failures: FailureCount, waitMs: number): void {
     const reporting = this.reportingOf(failures);
-    const due = Date.now() + waitMs;
+    const due = performance.now() + waitMs;
     if (reporting.timer && reporting.due <= due) return;
     clearTimeout(reporting.timer);
     reporting.due = due;
@@ -173,7 +174,7 @@ export class Incidents {
       clearTimeout(reporting.timer);
       reporting.timer = undefined;
       const began = performance.now();
-      await send(failures.takeReport());
+      await send(failures.takeReport(sharedNow()));
       this.queue.rest(this.giveWay.restAfter(performance.now() - began));
       return !failures.isOver;
     });
@@ -215,7 +216,7 @@ export class Incidents {
     const { sending } = failures ? this.reportingOf(failures) : {};
     await sending?.catch(() => false);
     return this.limit(async () => {
-      if (failures?.isUrgent) await this.open(endpoint, failures.since, failures.takeReport());
+      if (failures?.isUrgent) await this.open(endpoint, failures.since, failures.takeReport(sharedNow()));
       const signal = this.handle(endpoint).signal(attemptSucceeded);
       return (await unlessGone(signal.then(() => true))) ?? false;
     });
@@ -224,7 +225,7 @@ export class Incidents {
   /** Reports that the endpoint answered 410 Gone, as it was at a version. */
   async gone(endpoint: NamedEndpoint, attempt: string, verificationRevision: number): Promise<void> {
     await this.workflows.signalWithStart<typeof endpointIncident, [string, number]>('endpointIncident', {
-      ...this.startOptions(endpoint, Date.now()),
+      ...this.startOptions(endpoint, sharedNow()),
       signal: endpointGone,
       signalArgs: [attempt, verificationRevision],
     });
@@ -256,14 +257,14 @@ export class Incidents {
     return this.workflows.getHandle(incidentWorkflowId(account_id, endpoint_id));
   }
 
-  /** @param since milliseconds since the epoch */
+  /** @param since the first failure, by {@link sharedNow} */
   private startOptions({ account_id, endpoint_id, host }: NamedEndpoint, since: number) {
     const { taskQueue, disableAfterMs, probeIntervalMs, timings } = this.settings;
     const input: EndpointIncidentInput = {
       endpoint: { account_id, endpoint_id },
       disable_after_ms: disableAfterMs,
       probe_interval_ms: probeIntervalMs,
-      since: new Date(since).toISOString(),
+      failing_for_ms: Math.max(sharedNow() - since, 0),
       ...timingsOfInput(timings),
     };
     return {

@@ -7,6 +7,7 @@ import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-machine.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { DELIVERY_TYPE, isGroup } from '../../domain/ledger/workflow-ids.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { startedNow, unlessGone } from '../errors.js';
 import { deliveriesOf, startedAt } from '../read/delivery-view.js';
 import { hasStatus, where } from '../read/visibility/clauses.js';
@@ -96,7 +97,7 @@ export async function findOldest(
   if (latest.isAll) return latest.oldest;
   const { oldest } = await few(isBefore('StartTime', since));
   if (oldest) return oldest;
-  const age = Date.now() - since.getTime();
+  const age = sharedNow() - since.getTime();
   for (let width = FIRST_WIDTH_MS; width < age; width *= 2) {
     const end = new Date(since.getTime() + width);
     const { oldest } = await few(isAfter('StartTime', since), isBefore('StartTime', end));
@@ -177,7 +178,7 @@ export async function release(
   const isDirect = direct && isGroup(unit[0].workflowId);
   await notify(client, unit, {
     endpoint_id: endpointId,
-    ...(isDirect && { direct: true, sent_at: Date.now() }),
+    ...(isDirect && { direct: true, sent_at: sharedNow() }),
   });
 }
 

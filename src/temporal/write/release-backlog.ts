@@ -9,6 +9,7 @@ import {
   type ReleaseOptions,
   type ReleaseResult,
 } from '../../domain/endpoint/release.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { TIMINGS, type Timings } from '../../domain/timings.js';
 import { listWaiting, release, sampleOutcomes, toUnits, type WaitingDelivery } from './parked-deliveries.js';
 
@@ -41,23 +42,23 @@ export async function releaseBacklog(
     const state = await options.endpoint();
     if (state === 'closed') return { released, stopped: true };
     if (state === 'gone') rate = options.maxRate;
-    else if (Date.now() < restUntil) {
-      await delay(Math.min(restUntil - Date.now(), SECOND_MS));
+    else if (sharedNow() < restUntil) {
+      await delay(Math.min(restUntil - sharedNow(), SECOND_MS));
       options.onProgress(rate);
       continue;
     }
-    const began = Date.now();
+    const began = sharedNow();
     const count = Math.max(Math.floor(rate), 1);
     const next = waiting.slice(released, released + count);
     const now = await releaseWithinASecond(client, next, endpoint.endpoint_id, direct, giveWay);
     released += now.length;
     options.onProgress(rate);
     if (released === waiting.length) break;
-    await delay(Math.max(began + (count / rate) * SECOND_MS - Date.now(), 0));
+    await delay(Math.max(began + (count / rate) * SECOND_MS - sharedNow(), 0));
     if (state === 'gone') continue;
     const sample = await sampleOutcomes(client, someOf(now));
     rate = nextReleaseRate(rate, sample, options.maxRate);
-    if (failsAgain(sample)) restUntil = Date.now() + release_rest_ms;
+    if (failsAgain(sample)) restUntil = sharedNow() + release_rest_ms;
     direct = answersWell(sample);
   }
   return { released, stopped: false };

@@ -9,6 +9,7 @@ import {
 import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { GRPC, hasCode, NoWorkerError } from '../errors.js';
 
 /**
@@ -46,9 +47,9 @@ export async function sendUpdate<Result, Argument>(
   }: { refused: (message: string) => Error; updateId?: string | undefined },
 ): Promise<Result | undefined> {
   const handle = client.workflow.getHandle(workflowId);
-  const deadline = Date.now() + ANSWER_LIMIT_MS;
+  const deadline = sharedNow() + ANSWER_LIMIT_MS;
   const execute = async (): Promise<Result> => {
-    if (Date.now() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
+    if (sharedNow() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
     try {
       return await handle.executeUpdate<Result, [Argument]>(update, { args: [argument], updateId });
     } catch (error) {

@@ -23,6 +23,7 @@ import {
   groupWorkflowId,
   isGroup,
 } from '../../domain/ledger/workflow-ids.js';
+import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { startedNow } from '../errors.js';
 import { ACT_MEMO, REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
@@ -205,9 +206,9 @@ export class StartCalls {
     const kind = group.events[0]?.event_kind ?? '';
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
     const input: LiveGroup = { ...group, ...settings, ...held, ...(isolated && { isolated }) };
-    const waiting = input.held && waitFromStart(input, Date.now());
+    const waiting = input.held && waitFromStart(input, sharedNow());
     const { states = [] } = waiting ?? {};
-    await this.start(waiting?.group ?? input, placed, {
+    await this.start(input, placed, {
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy,
@@ -251,7 +252,7 @@ export interface Sender {
 }
 
 function intervention(action: 'resend' | 'replay', { by, replay }: Sender): Intervention {
-  return { action, at: new Date().toISOString(), by, ...(replay !== undefined && { replay }) };
+  return { action, at: sharedDate().toISOString(), by, ...(replay !== undefined && { replay }) };
 }
 
 /**

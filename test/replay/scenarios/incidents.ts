@@ -117,7 +117,7 @@ async function failingAgain({ system }: Stage): Promise<Run> {
   const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
   const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);
   const taskQueue = `stub-${endpoint.endpoint_id}`;
-  const failed: FailureReport = { count: 1, said: 'answered 500', at: '2026-01-31T12:00:00.000Z' };
+  const failed: FailureReport = { count: 1, said: 'answered 500', ago_ms: 0 };
   let ends = 0;
   const stop = await startStubWorker(system.temporal, taskQueue, {
     openIncident: async () => 'active',
@@ -137,7 +137,7 @@ async function failingAgain({ system }: Stage): Promise<Run> {
             endpoint,
             disable_after_ms: 3_600_000,
             probe_interval_ms: 60_000,
-            since: new Date().toISOString(),
+            failing_for_ms: 0,
           },
         ],
         signal: attemptFailed,

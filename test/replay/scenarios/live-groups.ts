@@ -58,7 +58,7 @@ export const LIVE_GROUPS: Scenarios = {
   },
   'deliver-many-probed': {
     async play({ system }) {
-      const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
+      const look_again_ms = 3_600_000;
       const reports = [[delivered(), delivered()], [failed()], [delivered(2)]];
       return withStub({ system }, reports, async (group, run) => {
         const endpoint_id = group.deliveries[0]?.endpoint_id ?? '';
@@ -66,7 +66,7 @@ export const LIVE_GROUPS: Scenarios = {
           kind: 'not_attempted',
           endpoint: 'failing',
           since: AT,
-          look_again_at,
+          look_again_ms,
         };
         const handle = await run({ ...group, isolated: true, held: { [endpoint_id]: reason } });
         const ended = async (count: number) =>
@@ -83,8 +83,7 @@ export const LIVE_GROUPS: Scenarios = {
   'deliver-many-waiting-from-its-start': {
     async play({ system }) {
       const { client } = system.temporal;
-      const held_since = new Date().toISOString();
-      const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
+      const look_again_ms = 3_600_000;
       const reports = [[delivered()], [delivered(), delivered()]];
       return withStub({ system }, reports, async (group, run, taskQueue) => {
         const endpoints = group.deliveries.map(({ endpoint_id }) => endpoint_id);
@@ -92,10 +91,10 @@ export const LIVE_GROUPS: Scenarios = {
           kind: 'not_attempted',
           endpoint: 'failing',
           since: AT,
-          look_again_at,
+          look_again_ms,
         };
         const held = Object.fromEntries(endpoints.map((endpoint_id) => [endpoint_id, reason]));
-        const { workflowId } = await run({ ...group, isolated: true, held, held_since }, '1h');
+        const { workflowId } = await run({ ...group, isolated: true, held }, '1h');
         const [first = '', ...others] = endpoints;
         const accountId = group.events[0]?.account_id ?? '';
         const waiting = {
@@ -103,7 +102,7 @@ export const LIVE_GROUPS: Scenarios = {
           accountId,
           workflowId,
           begins: taskQueue,
-          startedAt: held_since,
+          startedAt: new Date().toISOString(),
         };
         await releaseWaiting(client, [waiting], first);
         for (const endpoint_id of others) await releaseWaiting(client, [waiting], endpoint_id, true);
@@ -112,12 +111,12 @@ export const LIVE_GROUPS: Scenarios = {
   },
   'deliver-many-busy-and-released-directly': {
     async play({ system }) {
-      const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
+      const look_again_ms = 3_600_000;
       const busy: AttemptReport = {
         kind: 'not_attempted',
         endpoint: 'busy',
         in_flight: 64,
-        look_again_at,
+        look_again_ms,
       };
       return withStub(
         { system },

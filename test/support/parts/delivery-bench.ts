@@ -41,7 +41,7 @@ export class Bench {
   answer(trigger: Trigger, status: number, retryAfter?: string): AttemptReport {
     this.attempts += 1;
     const retry_after = retryAfter === undefined ? {} : { retry_after: retryAfter };
-    const { outcome, not_before } = decide({ status_code: status, ...retry_after }, this.now);
+    const { outcome, retry_after_ms } = decide({ status_code: status, ...retry_after }, this.now);
     return {
       kind: 'attempted',
       attempt: {
@@ -53,7 +53,7 @@ export class Bench {
         trigger,
       },
       outcome,
-      ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
+      ...(retry_after_ms !== undefined && { retry_after_ms }),
     };
   }
 

@@ -64,11 +64,11 @@ describe('the cause of a delivery', () => {
       [recordAfter(failed), `Attempt 1 answered 500. Next attempt at ${at(60_000)}.`],
       [recordAfter(failed, undefined, []), 'Attempt 1 answered 500. That was the last of the schedule.'],
       [
-        recordAfter(attempted('failed', { status_code: 503, retry_after: at(3_600_000) })),
+        recordAfter(attempted('failed', { status_code: 503, retry_after_ms: 3_600_000 })),
         `Attempt 1 answered 503. Next attempt at ${at(3_600_000)}, as its Retry-After asked.`,
       ],
       [
-        recordAfter({ kind: 'deferred', turn: at(1_000), per_second: 0.5 }),
+        recordAfter({ kind: 'deferred', turn: at(5_000), wait_ms: 1_000, per_second: 0.5 }),
         `Deferred: the endpoint gets at most 0.5 deliveries per second. Next attempt at ${at(1_000)}.`,
       ],
       [recordAfter({ kind: 'erased' }), ERASED_REASON],
@@ -79,7 +79,7 @@ describe('the cause of a delivery', () => {
 
   it('has the facts of the latest attempt, and what it led to', () => {
     const { cause, asked_to_wait } = recordAfter(
-      attempted('failed', { status_code: 503, retry_after: at(3_600_000) }),
+      attempted('failed', { status_code: 503, retry_after_ms: 3_600_000 }),
     );
     assert.deepEqual(cause, { code: 'attempt', number: 1, status_code: 503 });
     assert.equal(asked_to_wait, true);

@@ -73,8 +73,7 @@ describe('the delivery machine', () => {
     let looks = 0;
     for (let trigger: Trigger | undefined = 'schedule'; trigger; trigger = bench.next()) {
       looks += 1;
-      const look_again_at = new Date(bench.now + HOUR).toISOString();
-      bench.machine.settle({ kind: 'not_attempted', endpoint: 'failing', look_again_at });
+      bench.machine.settle({ kind: 'not_attempted', endpoint: 'failing', look_again_ms: HOUR });
     }
     assert.equal(looks, 7 * 24);
     assert.equal(bench.machine.record.status, 'expired');
@@ -86,8 +85,9 @@ describe('the delivery machine', () => {
       [new Bench(), 'schedule'],
       [new Bench(() => 0, [HOUR], resent), 'manual'],
     ] as const) {
-      const turn = new Date(START + 300).toISOString();
-      bench.machine.settle({ kind: 'deferred', turn, per_second: 1 });
+      // By a clock that is an hour ahead.
+      const turn = new Date(START + HOUR).toISOString();
+      bench.machine.settle({ kind: 'deferred', turn, wait_ms: 300, per_second: 1 });
       assert.equal(bench.machine.record.status, 'delivering');
       assert.match(bench.machine.refusal('retry') ?? '', /turn/);
       assert.equal(bench.next(), trigger);
@@ -192,8 +192,8 @@ function roam(seed: number, handsOver = false): { ended: boolean; steps: number;
     const endpoint = pick(['none', 'none', 'none', 'paused', 'disabled', 'failing', 'deleted'] as const);
     if (endpoint === 'deleted' && stubborn) return { kind: 'not_attempted', endpoint: 'disabled' };
     if (endpoint !== 'none') {
-      const look_again_at = new Date(bench.now + random() * HOUR).toISOString();
-      return { kind: 'not_attempted', endpoint, ...(endpoint === 'failing' && { look_again_at }) };
+      const look_again_ms = Math.floor(random() * HOUR);
+      return { kind: 'not_attempted', endpoint, ...(endpoint === 'failing' && { look_again_ms }) };
     }
     const status = pick([200, 301, 404, 410, 410, 429, 500, 503]);
     return bench.answer(trigger, stubborn && status === 200 ? 500 : status, pick([undefined, '0', '86400']));

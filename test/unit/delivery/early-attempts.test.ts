@@ -49,7 +49,7 @@ describe('early attempts', () => {
       made,
       earlyAttempts,
       ask: (runId: string, group = ONE) =>
-        asWorkflow(runId).run(attemptFirst, { ...group, timeout_ms: 5_000 }) as Promise<
+        asWorkflow(runId).run(attemptFirst, { ...group, timeout_ms: 5_000, asked_at: 0 }) as Promise<
           (AttemptReport | null)[]
         >,
     };

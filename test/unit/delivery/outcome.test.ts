@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 const delivered: Decision = { outcome: 'delivered' };
 const failed: Decision = { outcome: 'failed' };
 const gone: Decision = { outcome: 'gone' };
-const deferred = (ms: number): Decision => ({ outcome: 'failed', not_before: NOW + ms });
+const deferred = (ms: number): Decision => ({ outcome: 'failed', retry_after_ms: ms });
 const date = (ms: number) => new Date(NOW + ms).toUTCString();
 
 const TABLE: [name: string, answer: Answer, decision: Decision][] = [
@@ -29,6 +29,16 @@ const TABLE: [name: string, answer: Answer, decision: Decision][] = [
   ['429, seconds', { status_code: 429, retry_after: '120' }, deferred(120_000)],
   ['503, seconds', { status_code: 503, retry_after: ' 120 ' }, deferred(120_000)],
   ['503, date', { status_code: 503, retry_after: date(2 * HOUR) }, deferred(2 * HOUR)],
+  [
+    '503, date of an endpoint whose clock is an hour ahead',
+    { status_code: 503, retry_after: date(HOUR + 20_000), date: date(HOUR) },
+    deferred(20_000),
+  ],
+  [
+    '503, date, and a Date that is none',
+    { status_code: 503, retry_after: date(2 * HOUR), date: 'now' },
+    deferred(2 * HOUR),
+  ],
   ['429, 72 h', { status_code: 429, retry_after: String(72 * 3_600) }, deferred(MAX_RETRY_AFTER_MS)],
   ['429, longer', { status_code: 429, retry_after: '99999999999999' }, deferred(MAX_RETRY_AFTER_MS)],
   ['503, date beyond', { status_code: 503, retry_after: date(100 * HOUR) }, deferred(MAX_RETRY_AFTER_MS)],
@@ -62,7 +72,7 @@ const TABLE: [name: string, answer: Answer, decision: Decision][] = [
 
 describe('the decision on an attempt', () => {
   for (const [name, answer, decision] of TABLE) {
-    it(`${name}: ${decision.outcome}${decision.not_before ? ', deferred' : ''}`, () => {
+    it(`${name}: ${decision.outcome}${decision.retry_after_ms ? ', deferred' : ''}`, () => {
       assert.deepEqual(decide(answer, NOW), decision);
     });
   }

@@ -76,7 +76,7 @@ describe('a delivery that probes its endpoint', () => {
     const before = bench.machine.snapshot;
     for (const report of [
       { kind: 'not_attempted', endpoint: 'busy' },
-      { kind: 'deferred', turn: new Date(START + 1_000).toISOString(), per_second: 1 },
+      { kind: 'deferred', turn: new Date(START + 1_000).toISOString(), wait_ms: 1_000, per_second: 1 },
     ] as const) {
       bench.machine.probe();
       bench.machine.step();

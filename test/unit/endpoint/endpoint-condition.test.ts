@@ -110,9 +110,8 @@ describe('the condition of an endpoint', () => {
       bench.conditions.heldBack('ep_1', { since: bench.iso(-60_000), backoff_until: bench.iso(backoffMs) });
 
     it('until the next probe of an endpoint that keeps failing', () => {
-      const { endpoint, since, look_again_at } = held(20_000) ?? assert.fail();
+      const { endpoint, since, look_again_ms: again } = held(20_000) ?? assert.fail();
       assert.deepEqual([endpoint, since], ['failing', bench.iso(-60_000)]);
-      const again = Date.parse(look_again_at) - bench.now;
       assert.ok(again >= 20_000 + TIMINGS.missed_release_ms, 'long after it should have been released');
     });
 
@@ -128,7 +127,7 @@ describe('the condition of an endpoint', () => {
     });
 
     it('until different times for different deliveries', () => {
-      assert.ok(new Set(Array.from({ length: 10 }, () => held(0)?.look_again_at)).size > 1);
+      assert.ok(new Set(Array.from({ length: 10 }, () => held(0)?.look_again_ms)).size > 1);
     });
 
     it('as soon as this process has seen so many failures that the mark will say so', () => {
@@ -177,7 +176,7 @@ describe('the condition of an endpoint', () => {
             for (let count = 0; count < asked; count += 1) {
               const busy = conditions.of('ep_1').refusal(world.now);
               if (!busy) break;
-              const at = Date.parse(busy.look_again_at);
+              const at = world.now + busy.look_again_ms;
               assert.ok(at >= latest && at > world.now && at <= world.now + TIMINGS.slots_ask_at_last_ms);
               latest = at;
             }

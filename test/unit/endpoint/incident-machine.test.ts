@@ -44,7 +44,7 @@ class Bench {
   report(report: Report): void {
     if ('failures' in report) {
       this.failures += report.failures;
-      this.machine.failed({ count: report.failures, said: 'answered 503', at: iso(this.now) });
+      this.machine.failed({ count: report.failures, said: 'answered 503', ago_ms: 0 }, this.now);
     } else if ('success' in report) this.machine.succeeded();
     else {
       this.answers += 1;

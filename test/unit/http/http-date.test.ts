@@ -52,7 +52,7 @@ describe('Retry-After in each form of a date', () => {
     'Sat Jan 31 12:02:00 2026',
   ])
     it(`is heeded by the service and the client: ${date}`, () => {
-      assert.equal(parseRetryAfter(date, NOW), Date.UTC(2026, 0, 31, 12, 2));
+      assert.equal(parseRetryAfter(date, NOW), 119_500);
       assert.equal(retryAfterMs(date, NOW), 119_500);
     });
 

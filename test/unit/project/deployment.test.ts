@@ -221,8 +221,11 @@ describe('Dockerfile', () => {
     const down = () => Promise.reject(new Error('down'));
     const worker = createServer(
       healthListener(
-        { mongodb: down, temporal: down, migrated: down, worker: down },
-        new AbortController().signal,
+        {
+          readiness: { mongodb: down, temporal: down, migrated: down, worker: down },
+          stopping: new AbortController().signal,
+          warnings: () => [],
+        },
         { contentType: 'text/plain', text: async () => '' },
       ),
     );

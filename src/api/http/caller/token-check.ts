@@ -2,6 +2,7 @@ import { API_KEY, isScope } from '../../../domain/access/api-key.js';
 import { PORTAL_TOKEN } from '../../../domain/access/portal-session.js';
 import { ownProfileId } from '../../../domain/access/profile.js';
 import { hashSecret } from '../../../domain/access/secret-hash.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ApiDependencies } from '../context.js';
 import type { Caller } from './caller.js';
 import { refuseToken } from './refusals.js';
@@ -55,7 +56,7 @@ async function checkApiKey({ database, logger }: Dependencies, token_hash: strin
   const key = await database.apiKeys.ofHash(token_hash);
   if (!key) throw refuseToken('invalid_token', 'The API key is unknown.');
   if (key.revoked_at) throw refuseToken('revoked_token', `The API key was revoked at ${key.revoked_at}.`);
-  if (key.expires_at && Date.parse(key.expires_at) <= Date.now()) {
+  if (key.expires_at && Date.parse(key.expires_at) <= sharedNow()) {
     throw refuseToken('expired_token', `The API key expired at ${key.expires_at}.`);
   }
   database.apiKeys
@@ -74,7 +75,7 @@ async function checkPortalToken({ database }: Dependencies, token_hash: string):
   const { account_id, id, name, scopes, expires_at, revoked_at } = session;
   if (revoked_at !== undefined)
     throw refuseToken('revoked_token', `The portal session was ended at ${revoked_at}.`);
-  if (Date.parse(expires_at) <= Date.now())
+  if (Date.parse(expires_at) <= sharedNow())
     throw refuseToken('expired_token', `The portal session expired at ${expires_at}. Ask for a new link.`);
   const ends = { expires_at, token_expires_at: expires_at };
   const profile_id = ownProfileId(account_id);
@@ -85,7 +86,7 @@ async function checkAccessToken({ database }: Dependencies, token_hash: string):
   const found = await database.accessTokens.ofHash(token_hash);
   if (!found) throw refuseToken('invalid_token', 'The access token is unknown.');
   const token_expires_at = new Date(found.expires_at).toISOString();
-  if (found.expires_at <= Date.now())
+  if (found.expires_at <= sharedNow())
     throw refuseToken('expired_token', `The access token expired at ${token_expires_at}.`);
   if (found.revoked) throw refuseToken('revoked_token', 'The access token has been revoked.');
   const { account_id, client_id: id, profile_id = ownProfileId(account_id) } = found;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SCOPES } from '../../../domain/access/api-key.js';
 import { ownProfileId } from '../../../domain/access/profile.js';
 import { notFound } from '../../../domain/http/problem.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { requireHeld, requireMayEnd, requireProfileHeld } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { found } from '../../http/found.js';
@@ -108,7 +109,7 @@ function endOf(asked: string | undefined, makerEnds: string | undefined): Date |
   const ends = asked ?? makerEnds;
   if (ends === undefined) return undefined;
   const detail =
-    Date.parse(ends) <= Date.now()
+    Date.parse(ends) <= sharedNow()
       ? 'must be in the future'
       : makerEnds !== undefined && Date.parse(ends) > Date.parse(makerEnds)
         ? `must not be after ${makerEnds}, when the key that makes this one expires`

@@ -8,6 +8,7 @@ import {
 } from '../../../domain/access/oauth-client.js';
 import { parseDuration } from '../../../domain/basics/duration.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { requireHeld, requireLasting, requireMayEnd } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { found } from '../../http/found.js';
@@ -149,7 +150,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
         if (client.token_endpoint_auth_method === 'none') {
           throw new Problem('client_without_secret', `The OAuth client ${id} is public and has no secret.`);
         }
-        const overlapEnds = new Date(Date.now() + parseDuration(overlap));
+        const overlapEnds = new Date(sharedNow() + parseDuration(overlap));
         const secret = await oauthClients.rotateSecret(account_id, id, overlapEnds, originOf(ctx));
         if (secret === undefined) throw notFound('OAuth client', id);
         return { ...client, secret };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PORTAL_SCOPES, PORTAL_SESSION_MS, portalUrl } from '../../../domain/access/portal-session.js';
 import { formatDuration, parseDuration } from '../../../domain/basics/duration.js';
 import { notFound } from '../../../domain/http/problem.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { requireHeld, requireMayEnd } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { found } from '../../http/found.js';
@@ -70,7 +71,7 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
       async handle({ params: { id }, body: { name, expires_in, scopes } }, ctx) {
         const account = await findActiveAccount(dependencies, ctx, id);
         requireHeld(ctx, scopes);
-        const asked = Date.now() + parseDuration(expires_in);
+        const asked = sharedNow() + parseDuration(expires_in);
         const makerEnds = Date.parse(ctx.state.caller.expires_at ?? '') || asked;
         const input = {
           name,

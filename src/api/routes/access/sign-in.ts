@@ -5,6 +5,7 @@ import { PORTAL_SCOPES } from '../../../domain/access/portal-session.js';
 import type { SignIn } from '../../../domain/access/sign-in-codes.js';
 import { OPERATOR } from '../../../domain/change/change.js';
 import { Problem } from '../../../domain/http/problem.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { Database } from '../../../models/database.js';
 import { checkBytes, readJsonBytes } from '../../http/body.js';
 import type { ApiDependencies, State } from '../../http/context.js';
@@ -35,7 +36,7 @@ async function tokenFor(
   { role, account_id }: SignIn,
 ): Promise<string> {
   // A day's work.
-  const expires_at = new Date(Date.now() + 12 * 3_600_000);
+  const expires_at = new Date(sharedNow() + 12 * 3_600_000);
   if (role === 'portal') {
     const input = { name: 'hookline dev', scopes: [...PORTAL_SCOPES], expires_at };
     return (await portalSessions.create(account_id, input, OPERATOR)).token;

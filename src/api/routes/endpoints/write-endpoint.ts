@@ -5,6 +5,7 @@ import { FILTER_BOUNDS } from '../../../domain/filter/filter-bounds.js';
 import type { Filter } from '../../../domain/filter/match-filter.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { namedEndpoint } from '../../../domain/ledger/summaries.js';
+import { sharedDate } from '../../../domain/time/shared-time.js';
 import type {
   EndpointInput,
   EndpointWithSecrets,
@@ -128,7 +129,7 @@ export async function deleteEndpoint(
   const isDeleted = endpoint !== undefined && (await endpoints.delete(account_id, id, origin));
   if (isDeleted && endpoint.listener) await listeners.remove(id);
   const isKnown =
-    isDeleted || (await changes.stateAt(account_id, resourceName('endpoint', id), new Date())).known;
+    isDeleted || (await changes.stateAt(account_id, resourceName('endpoint', id), sharedDate())).known;
   if (isKnown)
     await starter.release({ account_id, endpoint_id: id, ...(endpoint && namedEndpoint(endpoint)) });
   if (!isDeleted) throw notFound('endpoint', id);

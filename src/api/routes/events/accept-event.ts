@@ -7,6 +7,7 @@ import { valuesOf } from '../../../domain/event/values/values-of.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { TakenNumber } from '../../../domain/sequence/number-source.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
 import { LedgerBusyError } from '../../../temporal/errors.js';
 import type { EventHints } from '../../../temporal/write/delivery-starter.js';
@@ -60,7 +61,7 @@ export async function acceptEvent(
     about === undefined ? undefined : database.keySecrets.subjectToken(accountId, about),
   ]);
   const taken = await numbers.take(accountId);
-  const now = Date.now();
+  const now = sharedNow();
   const fresh: Acceptance = {
     event_id: newId('event', now),
     targets: recipientsOf(endpoints, kind.name, values),

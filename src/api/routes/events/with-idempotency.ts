@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import { Problem } from '../../../domain/http/problem.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { IdempotencyRecord, IdempotencyRepository } from '../../../models/event/idempotency.js';
 import { LedgerBusyError } from '../../../temporal/errors.js';
 
@@ -67,7 +68,7 @@ async function isConfirmedInTime(
   { accepted_at }: IdempotencyRecord,
 ): Promise<boolean> {
   const deadline = Date.parse(accepted_at) + CLAIM.ms;
-  while (Date.now() < deadline) {
+  while (sharedNow() < deadline) {
     await delay(CLAIM.pollMs);
     if (await idempotency.isConfirmed(...key)) return true;
   }

@@ -8,6 +8,7 @@ import { explainAbsence } from '../../../domain/explain/explain-absence.js';
 import { explainDelivery } from '../../../domain/explain/explain-delivery.js';
 import { explainFailing, keepsFailing } from '../../../domain/explain/failing-task.js';
 import { VERDICT_CODES } from '../../../domain/explain/verdict.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { Delivery } from '../../../temporal/read/delivery-view.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -199,7 +200,7 @@ async function explainFound(dependencies: ApiDependencies, accountId: string, de
   ]);
   const { next_attempt_at, closed_at } = delivery;
   return {
-    ...explainDelivery({ ...delivery, failing_task }, endpoint, deleted, Date.now()),
+    ...explainDelivery({ ...delivery, failing_task }, endpoint, deleted, sharedNow()),
     endpoint_id,
     event: { id: event_id, kind, created_at },
     delivery: {

@@ -4,6 +4,7 @@ import { createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { DELIVERY_ID_PATTERN } from '../../../domain/basics/delivery-id.js';
 import { idPattern } from '../../../domain/basics/ids.js';
+import { sharedDate } from '../../../domain/time/shared-time.js';
 import { requireScope } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -90,7 +91,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
         },
       },
       problems: ['record_altered'],
-      async handle({ account_id, query: { from, to = new Date(), after, include } }, ctx) {
+      async handle({ account_id, query: { from, to = sharedDate(), after, include } }, ctx) {
         if (include) requireScope(ctx, 'changes:read');
         if (!from) throw invalidRequest([{ parameter: 'from', detail: 'is missing' }]);
         if (to <= from) throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { backlogBy, backlogOf } from '../../../domain/stats/backlog.js';
 import { arrivalQuantile, type MinuteRow, sumOfMinutes } from '../../../domain/stats/minute-count.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { requireScope } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -60,13 +61,8 @@ const installationStatsSchema = z
   .meta({ id: 'InstallationStats' });
 
 /** Whether it is us or them: what waits, what is attempted, and whether the servers answer, over all accounts. */
-export function installationStatsOperations({
-  backlog,
-  database,
-  readiness,
-  stopping,
-}: ApiDependencies): Operation[] {
-  const report = healthReports(readiness, stopping);
+export function installationStatsOperations({ backlog, database, ...health }: ApiDependencies): Operation[] {
+  const report = healthReports(health);
   return [
     operation('get', '/installation/stats', 'getInstallationStats', {
       summary:
@@ -75,7 +71,7 @@ export function installationStatsOperations({
       responses: { 200: { description: 'The counts', schema: installationStatsSchema } },
       async handle(_input, ctx) {
         requireScope(ctx, 'deliveries:read');
-        const from = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - 59 * MINUTE_MS;
+        const from = Math.floor(sharedNow() / MINUTE_MS) * MINUTE_MS - 59 * MINUTE_MS;
         const [open, minutes, failing_endpoints, ready] = await Promise.all([
           backlog.read({}),
           database.minutes.since(from),

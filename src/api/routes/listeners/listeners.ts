@@ -3,6 +3,7 @@ import { checkEventKinds } from '../../../domain/endpoint/endpoint.js';
 import { filterSchema } from '../../../domain/filter/filter-schema.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { LISTENER_SCHEDULE } from '../../../domain/listener/listener.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
@@ -73,7 +74,7 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
         const holder = { account_id: endpoint.account_id, endpoint_id: id, credential: ctx.state.caller };
         const stream = '/listeners/:id/stream';
         ctx.set('location', pathTo(ctx, stream));
-        return { ...newTicket(box, holder, Date.now()), path: pathTo(ctx, stream) };
+        return { ...newTicket(box, holder, sharedNow()), path: pathTo(ctx, stream) };
       },
     }),
   ];

@@ -9,6 +9,7 @@ import {
   REPLAY_STATES,
   type ReplayPlan,
 } from '../../../domain/replay/replay.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { previewReplay } from '../../../temporal/read/replay/replay-preview.js';
 import type { ReplayDefinition } from '../../../temporal/read/replay/replay-reader.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
@@ -181,7 +182,7 @@ async function prepare(
   ctx: Context,
   body: ReplayBody,
 ): Promise<{ plan: ReplayPlan; definition: ReplayDefinition }> {
-  const now = Date.now();
+  const now = sharedNow();
   const errors = contradictions(body, now);
   if (errors.length > 0) throw invalidRequest(errors);
   const { action, mode = 'failed', filter, rate, reason, as_of, registration = 'now' } = body;

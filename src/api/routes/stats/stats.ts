@@ -8,6 +8,7 @@ import {
 } from '../../../domain/stats/backlog.js';
 import { type ClosedSlot, slotsOf, sumOf, sumsBy } from '../../../domain/stats/closed-count.js';
 import { RESOLUTIONS, type Resolution, spansWithin } from '../../../domain/stats/tally.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { OpenAt } from '../../../temporal/read/backlog/backlog-reader.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -74,7 +75,7 @@ export function statsOperations({ backlog, database }: ApiDependencies): Operati
 /** The whole intervals that contain a period; by default the last day. @throws Problem if it is empty or too long */
 function periodOf(interval: Interval, after: Date | undefined, before: Date | undefined): Period {
   const { ms, longestMs } = INTERVALS[interval];
-  const end = before?.getTime() ?? Date.now();
+  const end = before?.getTime() ?? sharedNow();
   const begin = after?.getTime() ?? end - DAY_MS;
   const from = Math.floor(begin / ms) * ms;
   const to = Math.ceil(end / ms) * ms;

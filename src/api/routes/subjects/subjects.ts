@@ -11,6 +11,7 @@ import {
   type OpenRule,
 } from '../../../domain/privacy/erasure.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { found } from '../../http/found.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -179,11 +180,11 @@ async function untilErased(
   read: () => Promise<Erasure | undefined>,
   open: OpenRule,
 ): Promise<Erasure | undefined> {
-  const deadline = Date.now() + WAIT.limitMs;
+  const deadline = sharedNow() + WAIT.limitMs;
   for (;;) {
     const erasure = await read();
     const waits = open === 'finish' && erasure && erasure.covered.open_deliveries > 0;
-    if (waits || erasure?.erased_at !== undefined || Date.now() >= deadline) return erasure;
+    if (waits || erasure?.erased_at !== undefined || sharedNow() >= deadline) return erasure;
     await delay(WAIT.pollMs);
   }
 }

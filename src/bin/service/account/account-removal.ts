@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { AccountRemoval, DeletionRequest } from '../../../domain/access/account-deletion.js';
 import type { Origin } from '../../../domain/change/change.js';
 import { MAX_REPLAY_RATE, type ReplayItem, type ReplayPlan } from '../../../domain/replay/replay.js';
+import { sharedDate } from '../../../domain/time/shared-time.js';
 import type { Database } from '../../../models/database.js';
 import { unlessStateConflicts } from '../../../temporal/errors.js';
 import { findForReplay } from '../../../temporal/read/replay/replay-finder.js';
@@ -77,7 +78,7 @@ export function createAccountRemoval(
 
 /** Every delivery of an account that is open now, in the form in which replays look for deliveries. */
 function openDeliveries({ account_id, origin }: DeletionRequest, since: string): ReplayPlan {
-  const at = new Date().toISOString();
+  const at = sharedDate().toISOString();
   const filter = { created_after: since, created_before: at };
   return { account_id, replay_id: '', action: 'cancel', filter, at, rate: MAX_REPLAY_RATE, origin };
 }

@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import { OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { BacklogCount } from '../../../domain/stats/backlog.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { BacklogReader } from '../../../temporal/read/backlog/backlog-reader.js';
 
 /**
@@ -33,7 +34,7 @@ export function createBacklogMetrics(
   let nextAt = 0;
 
   const read = async (): Promise<void> => {
-    const began = Date.now();
+    const began = sharedNow();
     try {
       const [open, incidents] = await Promise.all([reader.read({}), reader.openIncidents()]);
       const count = new BacklogCount(open.overdueBefore);
@@ -49,12 +50,12 @@ export function createBacklogMetrics(
       forget(gauges);
       gauges.failures.inc();
     }
-    nextAt = Date.now() + Math.max(shownMs, PART * (Date.now() - began));
+    nextAt = sharedNow() + Math.max(shownMs, PART * (sharedNow() - began));
   };
 
   forget(gauges);
   return async () => {
-    if (Date.now() >= nextAt) {
+    if (sharedNow() >= nextAt) {
       reading ??= read().finally(() => {
         reading = undefined;
       });

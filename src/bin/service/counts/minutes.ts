@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { AttemptObserver } from '../../../../activities/ports.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import { MinuteCount } from '../../../domain/stats/minute-count.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { MinuteRepository } from '../../../models/stats/minutes.js';
 import { repeat } from '../../process/repeat.js';
@@ -21,7 +22,7 @@ export function keepMinutes(
     await repository.add(rows).catch((error: unknown) => {
       // An outage is logged by who notices it first. What was counted is written when it is over.
       logger.debug({ err: error }, 'Counts of attempts could not be written.');
-      count.putBack(rows, Date.now());
+      count.putBack(rows, sharedNow());
     });
   };
   const stopWriting = repeat(tally_interval_ms, write);

@@ -16,6 +16,7 @@ import {
   RELAY_PATH,
   sealRelayed,
 } from '../../../domain/listener/relay.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ListenerRepository } from '../../../models/endpoint/listeners.js';
 import { requireSecretBox } from '../../process/secrets.js';
 import type { Servers } from '../servers.js';
@@ -58,7 +59,7 @@ async function relay(
   try {
     const response = await fetch(`${node}${RELAY_PATH}${endpointId}`, {
       method: 'POST',
-      headers: { [RELAY_HEADER]: newPass(box, endpointId, Date.now()) },
+      headers: { [RELAY_HEADER]: newPass(box, endpointId, sharedNow()) },
       body: sealRelayed(box, endpointId, 'request', request),
       redirect: 'error',
       signal: AbortSignal.timeout(request.timeout_ms + WAY_MS),

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { systemOrigin } from '../../../domain/change/change.js';
 import { LISTENER_LIMIT_MS } from '../../../domain/listener/listener.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { Database } from '../../../models/database.js';
 import { isDatabaseUnavailable } from '../../../models/mongo/unavailable.js';
 import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
@@ -42,6 +43,6 @@ export function sweepListeners(
     isDatabaseUnavailable,
   );
   return repeat(SWEEP_INTERVAL_MS, (stopping) =>
-    deleteExpiredListeners(database, starter, Date.now(), stopping).catch(warn),
+    deleteExpiredListeners(database, starter, sharedNow(), stopping).catch(warn),
   );
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { leafHash } from '../../../domain/log/merkle-tree.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { LoggableChange } from '../../../models/change/change-seal.js';
 import type { Database } from '../../../models/database.js';
@@ -65,7 +66,7 @@ export function createChangeAppender(
 
   /** Those that say that the log has them, since the last pass: somebody can hide one by writing that. */
   const lookAtLogged = async (): Promise<number> => {
-    const now = Date.now();
+    const now = sharedNow();
     const since = lookedUpTo ?? now - LOOK_BACK_MS;
     let appended = 0;
     for await (const some of changes.audit.loggedSince(new Date(since - OVERLAP_MS))) {

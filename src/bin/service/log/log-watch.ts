@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AlertRaiser } from '../../../../activities/ports.js';
 import { LOG_ALTERED_REASONS, type LogAlteredError } from '../../../domain/log/log-altered.js';
+import { sharedDate } from '../../../domain/time/shared-time.js';
 import type { WitnessAddress } from './witnesses.js';
 
 /** Who is told of what happens to the log. */
@@ -75,7 +76,7 @@ export function createLogWatch(
     async refused({ reason, message }: LogAlteredError): Promise<void> {
       refusals.inc({ reason });
       logger.error({ reason }, `${REFUSED[reason === 'change_altered' ? 'change' : 'log']}: ${message}.`);
-      const at = new Date().toISOString();
+      const at = sharedDate().toISOString();
       if (!raiser?.concerns('log.altered')) return;
       try {
         await raiser.raise({

@@ -1,5 +1,6 @@
 import { toRanges } from '../../../domain/sequence/ranges.js';
 import { SEQUENCE } from '../../../domain/sequence/sequence.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { CLOCKS_DIFFER_MS } from '../../../temporal/read/delivery-view.js';
 import { ledgerNumbers } from '../../../temporal/read/sequence/completeness.js';
 import type { Servers } from '../servers.js';
@@ -12,7 +13,7 @@ import type { Servers } from '../servers.js';
  */
 export async function settleNumbers(
   { database: { sequences, archive }, temporal: { client } }: Pick<Servers, 'database' | 'temporal'>,
-  now = Date.now(),
+  now = sharedNow(),
 ): Promise<number> {
   let settled = 0;
   for await (const block of sequences.dead(new Date(now - SEQUENCE.settleAfterMs))) {

@@ -4,6 +4,7 @@ import { madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { Change, ChangeAction, ChangeOutcome } from '../../../domain/change/change.js';
 import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { unlessGone } from '../../errors.js';
 import type { DeliveryReader } from '../delivery-reader.js';
 import { ACT_MEMO, previousRun, REPLAY_MEMO } from '../earlier-runs.js';
@@ -50,7 +51,7 @@ export class ActOutcomes {
         ? await this.ofReplay(accountId, id, change)
         : await this.ofDelivery(accountId, id, change);
     if (found) return found;
-    return Date.parse(change.at) > Date.now() - FOUND_FOR_MS ? 'refused' : 'unknown';
+    return Date.parse(change.at) > sharedNow() - FOUND_FOR_MS ? 'refused' : 'unknown';
   }
 
   private async ofReplay(accountId: string, id: string, change: Change): Promise<ChangeOutcome | undefined> {

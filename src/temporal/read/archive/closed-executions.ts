@@ -15,6 +15,7 @@ import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
 import { EVENT_HEAD_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { parseFanOutWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import { sumsOf } from '../../../domain/list/attempt-filter.js';
+import { sharedDate } from '../../../domain/time/shared-time.js';
 import { readDelivery } from '../delivery-detail.js';
 import {
   type Delivery,
@@ -203,7 +204,7 @@ function eventOf(
     payload_bytes: payloadBytes(event),
     ...(sequence !== undefined && { sequence }),
     ...(is_test && { is_test }),
-    closed_at: closeTime ?? new Date(),
+    closed_at: closeTime ?? sharedDate(),
     ...(position !== undefined && { position }),
   };
 }

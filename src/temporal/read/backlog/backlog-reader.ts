@@ -5,6 +5,7 @@ import { SlowAnswers } from '../../../domain/basics/slow-answers.js';
 import { OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import type { OpenDelivery } from '../../../domain/stats/backlog.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { deliveriesOf } from '../delivery-view.js';
 import { type Located, RowReader } from '../row-reader.js';
 import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
@@ -64,7 +65,7 @@ export class BacklogReader {
   }
 
   private async readNow(filter: OpenFilter): Promise<OpenAt> {
-    const at = Date.now();
+    const at = sharedNow();
     return { at, overdueBefore: at - this.graceMs, ...(await readOpenDeliveries(this.client, filter)) };
   }
 }

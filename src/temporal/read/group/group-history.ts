@@ -119,7 +119,7 @@ class Reading {
     const signal = event.workflowExecutionSignaledEventAttributes;
     if (signal?.signalName === release.name) {
       const some = (await decodeFirst(this.client, signal.input?.payloads)) as Release;
-      this.signals.push({ event, tell: (machine, now) => machine.release(some, some.sent_at ?? now) });
+      this.signals.push({ event, tell: (machine, now) => machine.release(some, now) });
       return true;
     }
     const input = this.actIn(event);
@@ -135,7 +135,7 @@ class Reading {
     const made = completed && this.scheduled.get(String(completed.scheduledEventId));
     if (made) {
       const reports = (await decodeFirst(this.client, completed.result?.payloads)) as Reports;
-      this.ended.push({ event, tell: (machine) => void machine.settle(made, reports, timeOf(event)) });
+      this.ended.push({ event, tell: (machine, now) => void machine.settle(made, reports, now) });
       return true;
     }
     if (event.workflowExecutionCancelRequestedEventAttributes) this.isCancelRequested = true;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MAX_GROUP_SIZE } from '../../../domain/delivery/delivery.js';
 import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { ACCEPTED, readWindow } from '../visibility/windows.js';
 import type { Found, ReplayCursor, ReplayPage, ReplaySources } from './replay-page.js';
 import { selectDeliveries } from './select-deliveries.js';
@@ -42,7 +43,7 @@ export async function findForReplay(
   const selection = plan.mode === 'missed' ? selectMissed : selectDeliveries;
   const clauses = selection.clauses(plan);
   if (!clauses) return { found: [], up_to: plan.filter.created_before };
-  const deadline = Date.now() + PAGE_TIME_MS;
+  const deadline = sharedNow() + PAGE_TIME_MS;
   const found: Found[] = [];
   let next = cursor ?? firstCursor(plan);
   do {
@@ -61,7 +62,7 @@ export async function findForReplay(
       part.after === undefined
         ? { from: window.to, width: nextWidth(width, window.executions.length) }
         : { from: window.from, width, after: part.after };
-  } while (next.from < end && found.length < size && Date.now() < deadline);
+  } while (next.from < end && found.length < size && sharedNow() < deadline);
   const up_to = new Date(Math.min(next.from, end)).toISOString();
   return { found, up_to, ...(next.from < end && { next }) };
 }
@@ -71,7 +72,7 @@ function firstCursor({ filter }: ReplayPlan): ReplayCursor {
 }
 
 async function untilSettled(to: number): Promise<void> {
-  const wait = to + SETTLED_AFTER_MS - Date.now();
+  const wait = to + SETTLED_AFTER_MS - sharedNow();
   if (wait > 0) await delay(Math.min(wait, SETTLED_AFTER_MS));
 }
 

@@ -1,5 +1,6 @@
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { findForReplay } from './replay-finder.js';
 import type { ReplayCursor, ReplaySources } from './replay-page.js';
 
@@ -46,7 +47,7 @@ export async function previewReplay(sources: ReplaySources, plan: ReplayPlan): P
   const other = chosen === 'now' ? 'then' : 'now';
   const [sent, added, leftOut] = [new Count(), new Count(), new Count()];
   let [skipped, neverSent] = [0, 0];
-  const deadline = Date.now() + PREVIEW_TIME_MS;
+  const deadline = sharedNow() + PREVIEW_TIME_MS;
   let cursor: ReplayCursor | undefined;
   let up_to: string;
   do {
@@ -62,7 +63,7 @@ export async function previewReplay(sources: ReplaySources, plan: ReplayPlan): P
     }
     cursor = page.next;
     up_to = page.up_to;
-  } while (cursor && Date.now() < deadline);
+  } while (cursor && sharedNow() < deadline);
   return {
     found: sent.count + skipped,
     skipped,

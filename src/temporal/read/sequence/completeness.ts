@@ -8,6 +8,7 @@ import {
   toRanges,
 } from '../../../domain/sequence/ranges.js';
 import type { VoidNumbers } from '../../../domain/sequence/sequence.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { CLOCKS_DIFFER_MS } from '../delivery-view.js';
 import { numbersOf } from '../group/group-memo.js';
 import { where } from '../visibility/clauses.js';
@@ -70,7 +71,7 @@ export async function completenessOf(
   const nothing = { range: undefined, events: 0, voids: [], open: [], missing: [], contradicted: [] };
   const known = await sequences.numbersOf(accountId);
   if (!known) return nothing;
-  const period = { from: from ?? new Date(0), to: to ?? new Date(Date.now() + CLOCKS_DIFFER_MS) };
+  const period = { from: from ?? new Date(0), to: to ?? new Date(sharedNow() + CLOCKS_DIFFER_MS) };
   const found = new Set(await archive.sequences(accountId, period, most + 1));
   const started = {
     from: new Date(Math.max(0, period.from.getTime() - CLOCKS_DIFFER_MS)),

@@ -5,6 +5,7 @@ import type { EndpointKey } from '../../../domain/endpoint/endpoint-key.js';
 import type { IncidentOutcome, OpenIncident } from '../../../domain/endpoint/incident.js';
 import type { TimelineItem } from '../../../domain/explain/timeline.js';
 import { ENDPOINT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
+import { sharedDate, sharedNow } from '../../../domain/time/shared-time.js';
 import { closingEvent, decodeFirst } from '../history.js';
 import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
 import { isBefore } from '../visibility/query.js';
@@ -85,15 +86,15 @@ export class IncidentsOfPeriod {
     if (Date.parse(from) < this.since.getTime()) return readIncidents(this.client, endpoint, from, until);
     if (!(await this.withIncidents()).has(endpoint_id)) return [];
     const reading = madeOnce(this.read, endpoint_id, () =>
-      readIncidents(this.client, endpoint, this.since.toISOString(), new Date()),
+      readIncidents(this.client, endpoint, this.since.toISOString(), sharedDate()),
     );
     return (await reading).filter(({ at }) => at >= from && at <= until.toISOString());
   }
 
   private withIncidents(): Promise<Set<string>> {
     const { failing } = this;
-    if (failing && Date.now() - failing.at <= LISTED_FOR_MS) return failing.endpoints;
-    const listed = { at: Date.now(), endpoints: this.list() };
+    if (failing && sharedNow() - failing.at <= LISTED_FOR_MS) return failing.endpoints;
+    const listed = { at: sharedNow(), endpoints: this.list() };
     this.failing = listed;
     this.read.clear();
     listed.endpoints.catch(() => {

@@ -9,6 +9,7 @@ import {
   timelineOf,
 } from '../../../domain/explain/timeline.js';
 import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
+import { sharedDate } from '../../../domain/time/shared-time.js';
 import { type DeliveryRow, deliveriesOf } from '../delivery-view.js';
 import { previousRun } from '../earlier-runs.js';
 import { readStarted } from '../history.js';
@@ -65,7 +66,7 @@ export class TimelineReader {
   ): Promise<TimelineItem[]> {
     const { account_id, summary } = row;
     const { event_id, endpoint_id } = summary;
-    const until = closedAt === undefined ? new Date() : new Date(Date.parse(closedAt) + INCIDENT_LAG_MS);
+    const until = closedAt === undefined ? sharedDate() : new Date(Date.parse(closedAt) + INCIDENT_LAG_MS);
     const [runs, incidents] = await Promise.all([
       this.readRuns({ execution, row }),
       this.incidents(this.client, { account_id, endpoint_id }, createdAt(event_id), until),

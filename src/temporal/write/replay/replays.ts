@@ -11,6 +11,7 @@ import {
   type ReplayPlan,
   type ReplayProgress,
 } from '../../../domain/replay/replay.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import { ReplayStateConflictError, TooManyReplaysError } from '../../errors.js';
 import type { ReplayMemo, ReplayReader } from '../../read/replay/replay-reader.js';
 import { sendUpdate } from '../send-update.js';
@@ -105,7 +106,7 @@ export class Replays {
         .filter(({ id }) => !listed.has(id))
         .map(async ({ id, at }) => {
           const replay = await reader.get(accountId, id);
-          const isOpen = replay ? replay.closed_at === undefined : at.getTime() > Date.now() - ON_ITS_WAY_MS;
+          const isOpen = replay ? replay.closed_at === undefined : at.getTime() > sharedNow() - ON_ITS_WAY_MS;
           if (isOpen) open += 1;
           else over.push(id);
         }),

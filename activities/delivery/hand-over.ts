@@ -1,0 +1,50 @@
+import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
+import { temporalClock } from '../../src/domain/time/shared-time.js';
+
+type Reports = (AttemptReport | null)[];
+
+/** When the attempts of this process ended, by `performance.now()`. */
+const ends = new WeakMap<AttemptReport, number>();
+
+/** Notes that the attempt of a report has just ended. @returns the report */
+export function ended(report: AttemptReport): AttemptReport {
+  ends.set(report, performance.now());
+  return report;
+}
+
+/**
+ * Reports as a workflow gets them together, when the last of the attempts has ended: what an earlier one is to wait is
+ * counted from then, so that it waits no longer than it was asked to.
+ */
+export function handOver(reports: Readonly<Reports>, settledAt?: number): Reports {
+  const now = performance.now();
+  return reports.map((report) => {
+    if (!report) return null;
+    const passed = now - (ends.get(report) ?? now);
+    return { ...since(report, passed), ...(settledAt !== undefined && { ended_at: settledAt }) };
+  });
+}
+
+/**
+ * Makes attempts in a local activity. The workflow's clock stands still around it, so the reports say when it ended.
+ *
+ * @param askedAt the workflow's time when it asked for them, milliseconds since the epoch
+ */
+export async function timed(askedAt: number, make: () => Promise<Reports>): Promise<Reports> {
+  temporalClock.read(askedAt);
+  const began = performance.now();
+  const reports = await make();
+  // The task may have waited in this process before that.
+  return handOver(reports, Math.max(Math.ceil(askedAt + performance.now() - began), temporalClock.now()));
+}
+
+/** A report whose waits are shorter by what has passed of them, milliseconds. */
+function since(report: AttemptReport, passed: number): AttemptReport {
+  const left = (ms: number) => Math.max(Math.ceil(ms - passed), 0);
+  if (report.kind === 'deferred') return { ...report, wait_ms: left(report.wait_ms) };
+  if (report.kind === 'not_attempted' && report.look_again_ms !== undefined)
+    return { ...report, look_again_ms: left(report.look_again_ms) };
+  if (report.kind === 'attempted' && report.retry_after_ms !== undefined)
+    return { ...report, retry_after_ms: left(report.retry_after_ms) };
+  return report;
+}

@@ -1,0 +1,55 @@
+/** Of each of these periods the best reading is kept, milliseconds. */
+const PERIOD_MS = 10_000;
+/** How many of the latest periods count: a server's clock that is set back is followed within a minute. */
+const PERIODS = 6;
+
+/**
+ * A server's clock, as this process can know it without its own: the server's times as they arrive, and what has passed
+ * since by a clock that nobody sets. A time is on its way for a moment, so the newest of some readings is the best one,
+ * and what is read here is never later than what the server has.
+ */
+export class ServerClock {
+  private readonly monotonic: () => number;
+  private readonly wall: () => number;
+  /** The latest periods, each with its best reading: how far the server's clock is ahead of the monotonic one. */
+  private best: { period: number; ahead: number }[] = [];
+
+  constructor(monotonic: () => number = () => performance.now(), wall: () => number = () => Date.now()) {
+    this.monotonic = monotonic;
+    this.wall = wall;
+  }
+
+  /** Takes in a time that has just arrived from the server, milliseconds since the epoch. */
+  read(serverTime: number): void {
+    const at = this.monotonic();
+    const period = Math.floor(at / PERIOD_MS);
+    const ahead = serverTime - at;
+    const latest = this.best.at(-1);
+    if (latest?.period === period) latest.ahead = Math.max(latest.ahead, ahead);
+    else this.best = [...this.best.filter((one) => one.period > period - PERIODS), { period, ahead }];
+  }
+
+  /** Nobody asks the server any more. */
+  forget(): void {
+    this.best = [];
+  }
+
+  /** Whether the server has told its time. */
+  get isKnown(): boolean {
+    return this.best.length > 0;
+  }
+
+  /** The server's time, milliseconds since the epoch; until it is known, that of this machine. */
+  now(): number {
+    return this.isKnown ? Math.floor(this.monotonic() + this.ahead) : this.wall();
+  }
+
+  /** How far this machine's clock is ahead of the server's, milliseconds; `undefined` until that is known. */
+  get difference(): number | undefined {
+    return this.isKnown ? this.wall() - this.monotonic() - this.ahead : undefined;
+  }
+
+  private get ahead(): number {
+    return Math.max(...this.best.map(({ ahead }) => ahead));
+  }
+}
