@@ -77,8 +77,11 @@ export class PayloadChecks {
   async read(owner: Owner, kind: EventKind, body: Uint8Array): Promise<Payload> {
     const payload = readPayload(body);
     const plan = this.planOf(kind.schema);
-    const steps = stepsOf(plan, payload.text, body.length);
-    const validator = this.hasRoom(owner, kind, steps) ? plan.validator : undefined;
+    const reading = readingSteps(plan, payload.text, body.length);
+    const steps = stepsFor(plan.cost, body.length) + reading;
+    // What is built in takes little time, unless its numbers do.
+    const mayBeLong = isBuiltIn(kind) ? reading : steps;
+    const validator = this.hasRoom(owner, mayBeLong, steps) ? plan.validator : undefined;
     const violations = validator
       ? validator(payload.value, payload.text)
       : await this.checkInPool(owner, plan, kind.schema, payload.text, steps);
@@ -110,9 +113,23 @@ export class PayloadChecks {
     await this.pool.close();
   }
 
+  /**
+   * Does work on the main thread that a payload or filters of an account can make long, and counts it: who has used much
+   * of that thread has other things checked elsewhere.
+   */
+  counted<T>(owner: Owner, work: () => T): T {
+    const began = performance.now();
+    try {
+      return work();
+    } finally {
+      const now = performance.now();
+      if (now - began >= MAIN_THREAD.countedSteps * STEP_MS) this.mainThread.add(owner, now - began, now);
+    }
+  }
+
   /** Whether a check may take the main thread; if so, it is counted. */
-  private hasRoom(owner: Owner, kind: EventKind, steps: number): boolean {
-    if (!isBuiltIn(kind) && steps > MAIN_THREAD.steps) return false;
+  private hasRoom(owner: Owner, mayBeLong: number, steps: number): boolean {
+    if (mayBeLong > MAIN_THREAD.steps) return false;
     if (steps < MAIN_THREAD.countedSteps) return true;
     const now = performance.now();
     if (this.mainThread.ofPlatform(owner, now) >= MAIN_THREAD.spentMs) return false;
@@ -172,10 +189,9 @@ function compilingSteps({ subschemas, patternSize }: SchemaSize): number {
   return subschemas * 20_000 + patternSize * 200;
 }
 
-/** Of checking a payload, compiling its schema left out. @param bytes its length as UTF-8 */
-function stepsOf({ cost, isComparing }: Plan, text: string, bytes: number): number {
-  const reading = isComparing && mayLoseDigits(text) ? stepsFor(EXACT_READING, bytes) : 0;
-  return stepsFor(cost, bytes) + reading;
+/** Of reading numbers digit by digit, where these can matter. @param bytes the payload's length as UTF-8 */
+function readingSteps({ isComparing }: Plan, text: string, bytes: number): number {
+  return isComparing && mayLoseDigits(text) ? stepsFor(EXACT_READING, bytes) : 0;
 }
 
 function isBuiltIn({ name, schema }: EventKind): boolean {

@@ -79,10 +79,10 @@ describe('a filter, a key and a subject see every digit of a number', () => {
     }
   });
 
-  it('as doubles where the payload is nested too deeply to be read again', () => {
+  it('however deeply the payload is nested', () => {
     const depth = 100_000;
     const json = `{"n":9007199254740993,"deep":${'['.repeat(depth)}${']'.repeat(depth)}}`;
-    equal(matchesFilter({ path: '/n', equals: LIMIT }, valuesOf(json)), true);
+    equal(matchesFilter({ path: '/n', equals: LIMIT }, valuesOf(json)), false);
   });
 
   it('of which ids and hashes are not taken for numbers', () => {

@@ -54,17 +54,20 @@ export async function acceptEvent(
   const kind = await findKind(database, accountId, kindName, schemaVersion);
   const { text: payload, value } = await payloads.read(owner, kind, body);
   const values = valuesOf(payload, value);
-  const about = person ?? subjectInPayload(kind.schema, values);
+  const [about, marked] = payloads.counted(owner, () => [
+    person ?? subjectInPayload(kind.schema, values),
+    keysInPayload(kind.schema, values),
+  ]);
   const [endpoints, keys, subject] = await Promise.all([
     database.endpoints.all(accountId),
-    database.keySecrets.tokensOf(accountId, [...keysInPayload(kind.schema, values), ...named]),
+    database.keySecrets.tokensOf(accountId, [...marked, ...named]),
     about === undefined ? undefined : database.keySecrets.subjectToken(accountId, about),
   ]);
   const taken = await numbers.take(accountId);
   const now = sharedNow();
   const fresh: Acceptance = {
     event_id: newId('event', now),
-    targets: recipientsOf(endpoints, kind.name, values),
+    targets: payloads.counted(owner, () => recipientsOf(endpoints, kind.name, values)),
     accepted_at: new Date(now).toISOString(),
     sequence: taken.number,
   };
