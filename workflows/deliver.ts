@@ -15,7 +15,7 @@ import {
 import type { Activities } from '../activities/index.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
-import { carriedOn } from '../src/domain/delivery/carried.js';
+import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
 import { type DeliveryRecord, isClosed } from '../src/domain/delivery/delivery.js';
 import {
   batches,
@@ -27,6 +27,7 @@ import {
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
 import { describeStates, statusesOf, summarizeMembers } from '../src/domain/delivery/group-summary.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
+import { encodedBytes } from '../src/domain/ledger/payload-size.js';
 import { executionStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { fitSummary } from '../src/domain/ledger/summaries.js';
 import { closingOf } from '../src/domain/stats/closing.js';
@@ -46,10 +47,8 @@ const ATTEMPT_OVERHEAD_MS = 10_000;
  */
 const BATCH_TIMEOUT = '5m';
 
-/**
- * The longest records in a result, characters of JSON. Temporal takes 2 MiB, and a character can take several bytes.
- */
-const MAX_RESULT_CHARACTERS = 600_000;
+/** The longest records in a result, and in the response to an act, bytes: a history has both for as long as it is kept. */
+const MAX_RESULT_BYTES = 600_000;
 
 /**
  * Delivers events to endpoints: usually one to one; under load, and where an event goes to many, up to 120 deliveries
@@ -313,15 +312,16 @@ class Deliveries {
     if (action) this.machine.act(index, action, actorOf(order), Date.now());
     this.isWoken = true;
     this.acted = true;
-    const record = this.machine.member(index)?.record;
-    if (!record) throw new Error(`there is no delivery ${delivery}`);
-    return record;
+    const snapshot = this.machine.member(index)?.snapshot;
+    const [shown] = snapshot ? carriedOn([snapshot], MAX_RESULT_BYTES) : [];
+    if (!shown) throw new Error(`there is no delivery ${delivery}`);
+    return shown.record;
   }
 
   private async carryOn(): Promise<void> {
     await condition(allHandlersFinished);
     upsertMemo({ created_at: this.createdAt });
-    await continueWithMemo<typeof deliver>({ ...this.input, so_far: carriedOn(this.machine.snapshots) });
+    await continueWithMemo<typeof deliver>(nextRun(this.input, this.machine.snapshots));
   }
 
   /** When the deliveries were started, whichever run this is. */
@@ -393,8 +393,7 @@ class Deliveries {
     const wereAtOnce =
       delivered.length === records.length && delivered.every(({ attempts }) => attempts.length === 1);
     const isShort = records.some(({ attempts }) => attempts.some(({ shortened }) => shortened));
-    const isTold =
-      isShort || (!sole && (wereAtOnce || JSON.stringify(records).length > MAX_RESULT_CHARACTERS));
+    const isTold = isShort || (!sole && wereAtOnce) || encodedBytes(records) > MAX_RESULT_BYTES;
     return { delivered: delivered.length, ...(!isTold && { deliveries: records }) };
   }
 }

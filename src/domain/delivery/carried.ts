@@ -1,14 +1,16 @@
 import type { Attempt } from '../attempt/attempt.js';
 import { present } from '../basics/objects.js';
+import { encodedBytes, MAX_VALUE_BYTES } from '../ledger/payload-size.js';
+import type { LiveGroup } from './delivery-group.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 
-/**
- * What the deliveries of an execution take in the input of its next run, characters of JSON. Temporal takes 2 MiB of
- * one, of which up to 512 KiB are payloads; half of what is left is for characters that take several bytes.
- */
-export const MAX_CARRIED_CHARACTERS = 750_000;
+/** What the deliveries of an execution take in the input of its next run, bytes, if the rest of it leaves as much. */
+export const MAX_CARRIED_BYTES = 750_000;
 
-/** An attempt without what its endpoint answered, and then without all that no rule needs. */
+/**
+ * An attempt without what its endpoint answered, then without all that no rule needs, and then, where 120 deliveries
+ * have a hundred attempts and a large payload, without how it ended.
+ */
 const SHORTER: readonly ((attempt: Attempt) => Attempt)[] = [
   ({ response_headers: _, response_snippet: __, response_sealed: ___, timings_ms: ____, ...facts }) => ({
     ...facts,
@@ -16,31 +18,42 @@ const SHORTER: readonly ((attempt: Attempt) => Attempt)[] = [
   }),
   ({ number, at, duration_ms, status_code, error_code, trigger, lost_tries }) =>
     present({ number, at, duration_ms, status_code, error_code, trigger, lost_tries, shortened: true }),
+  ({ number, at, duration_ms, trigger }) => ({ number, at, duration_ms, trigger, shortened: true }),
 ];
+
+/** The input of an execution's next run, which no character that takes several bytes makes too large. */
+export function nextRun(input: LiveGroup, snapshots: readonly DeliverySnapshot[]): LiveGroup {
+  const left = MAX_VALUE_BYTES - encodedBytes({ ...input, so_far: [] });
+  return { ...input, so_far: carriedOn(snapshots, Math.min(left, MAX_CARRIED_BYTES), left) };
+}
 
 /**
  * Deliveries for the next run of their execution: the oldest attempts are shortened until all of it fits. The histories
  * of earlier runs have them whole.
  *
- * @param limit characters of JSON for all of them together
+ * @param limit bytes for all of them together
+ * @param most bytes that are not exceeded even if attempts then do not say how they ended
  */
 export function carriedOn(
   snapshots: readonly DeliverySnapshot[],
-  limit = MAX_CARRIED_CHARACTERS,
+  limit = MAX_CARRIED_BYTES,
+  most = limit,
 ): DeliverySnapshot[] {
-  return snapshots.map((snapshot) => carry(snapshot, limit / snapshots.length));
+  // A comma stands between two.
+  const share = (bytes: number) => bytes / snapshots.length - 1;
+  return snapshots.map((snapshot) => carry(snapshot, share(limit), share(most)));
 }
 
-function carry(snapshot: DeliverySnapshot, limit: number): DeliverySnapshot {
+function carry(snapshot: DeliverySnapshot, limit: number, most: number): DeliverySnapshot {
   const attempts = [...snapshot.record.attempts];
   const carried = { ...snapshot, record: { ...snapshot.record, attempts } };
-  let size = JSON.stringify(carried).length;
-  for (const shorten of SHORTER)
-    for (let index = 0; size > limit && index < attempts.length; index += 1) {
+  let size = encodedBytes(carried);
+  for (const [step, shorten] of SHORTER.entries())
+    for (let index = 0; size > (step < 2 ? limit : most) && index < attempts.length; index += 1) {
       const attempt = attempts[index];
       if (!attempt) continue;
       const shorter = shorten(attempt);
-      size += JSON.stringify(shorter).length - JSON.stringify(attempt).length;
+      size += encodedBytes(shorter) - encodedBytes(attempt);
       attempts[index] = shorter;
     }
   return carried;

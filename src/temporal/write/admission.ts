@@ -29,7 +29,8 @@ export interface Starts {
 
 /**
  * The most bytes of payload in a group. It is one input of a workflow, which Temporal limits to 2 MiB
- * (`docs/decisions/0013`).
+ * (`docs/decisions/0013`), and takes up to twice as much there: of what JSON has, JSON escapes quotation marks,
+ * backslashes and line breaks, with one character more each.
  */
 export const MAX_GROUP_BYTES = 512 * 1024;
 /** The most deliveries that wait for a start in a lane; beyond it, events are refused. */

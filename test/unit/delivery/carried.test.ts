@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import type { Attempt } from '../../../src/domain/attempt/attempt.js';
-import { carriedOn, MAX_CARRIED_CHARACTERS, madeWhole } from '../../../src/domain/delivery/carried.js';
-import { MAX_EVENT_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import { carriedOn, MAX_CARRIED_BYTES, madeWhole, nextRun } from '../../../src/domain/delivery/carried.js';
+import { MAX_EVENT_GROUP_SIZE, MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import { MAX_ATTEMPTS } from '../../../src/domain/delivery/delivery-machine.js';
 import type { DeliverySnapshot } from '../../../src/domain/delivery/delivery-state.js';
+import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
+import { encodedBytes, MAX_VALUE_BYTES } from '../../../src/domain/ledger/payload-size.js';
+import { MAX_GROUP_BYTES } from '../../../src/temporal/write/admission.js';
 
-function snapshot(attempts: number): DeliverySnapshot {
+function snapshot(attempts: number, more: Partial<Attempt> = {}): DeliverySnapshot {
   const made = Array.from(
     { length: attempts },
     (_, index): Attempt => ({
@@ -17,13 +21,33 @@ function snapshot(attempts: number): DeliverySnapshot {
       response_headers: { server: 'x'.repeat(200) },
       response_snippet: 'x'.repeat(1_024),
       trigger: 'schedule',
+      ...more,
     }),
   );
   const state = { kind: 'waiting', plan: { at: 0, trigger: 'schedule' } } as const;
   return { record: { status: 'retrying', attempts: made }, state, failed: attempts };
 }
 
-const size = (value: unknown) => JSON.stringify(value).length;
+const size = encodedBytes;
+
+/** The input of a group whose payloads take so many bytes each, as many as JSON makes of any. */
+function group(deliveries: number, payloads: readonly number[]): LiveGroup {
+  const id = 'x'.repeat(30);
+  return {
+    events: payloads.map((bytes) => ({
+      account_id: id,
+      event_id: id,
+      event_kind: 'x'.repeat(128),
+      payload: '"'.repeat(bytes),
+      accepted_at: '2026-03-01T12:00:00.000Z',
+    })),
+    deliveries: Array.from({ length: deliveries }, (_, index) => ({
+      event: index % payloads.length,
+      endpoint_id: id,
+      schedule: Array.from({ length: 50 }, () => 86_400_000),
+    })),
+  } as unknown as LiveGroup;
+}
 
 describe('what an execution takes into its next run', () => {
   it('is all of it, if that fits', () => {
@@ -49,8 +73,38 @@ describe('what an execution takes into its next run', () => {
     const all = Array.from({ length: MAX_EVENT_GROUP_SIZE }, () => snapshot(MAX_ATTEMPTS));
     const carried = carriedOn(all);
     assert.ok(size(all) > 10 * 1024 * 1024);
-    assert.ok(size(carried) < 2 * MAX_CARRIED_CHARACTERS, `${size(carried)}`);
+    assert.ok(size(carried) < 2 * MAX_CARRIED_BYTES, `${size(carried)}`);
     for (const { record } of carried) assert.equal(record.attempts.length, MAX_ATTEMPTS);
+  });
+
+  it('fits beside the payloads, in bytes as Temporal counts them, whatever endpoints responded', () => {
+    const chinese = { response_snippet: '\u96ea'.repeat(1_024) };
+    const quoted = { response_snippet: '"'.repeat(1_024) };
+    const marks = { response_snippet: '\u0001'.repeat(1_024) };
+    const untrusted = { status_code: undefined, error_code: 'tls_certificate_untrusted' } as const;
+    const many = Array.from({ length: MAX_GROUP_SIZE }, () => MAX_GROUP_BYTES / MAX_GROUP_SIZE);
+    for (const [what, input, one] of [
+      ['60 deliveries of 20 attempts', group(MAX_GROUP_SIZE, many), snapshot(20, chinese)],
+      ['20 of 50', group(20, [MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES]), snapshot(50, chinese)],
+      ['quotation marks', group(20, [MAX_PAYLOAD_BYTES]), snapshot(50, quoted)],
+      ['control characters', group(20, [MAX_PAYLOAD_BYTES]), snapshot(50, marks)],
+      [
+        'as many as there can be',
+        group(MAX_EVENT_GROUP_SIZE, [MAX_PAYLOAD_BYTES]),
+        snapshot(MAX_ATTEMPTS, untrusted as Partial<Attempt>),
+      ],
+    ] as const) {
+      const next = nextRun(
+        input,
+        input.deliveries.map(() => one),
+      );
+      assert.ok(encodedBytes(next) <= MAX_VALUE_BYTES, `${what}: ${encodedBytes(next)} bytes`);
+      assert.equal(encodedBytes(next), Buffer.byteLength(JSON.stringify(next)));
+      for (const { record } of next.so_far ?? []) {
+        assert.equal(record.attempts.length, one.record.attempts.length, what);
+        assert.ok(record.attempts.at(-1)?.status_code ?? record.attempts.at(-1)?.error_code, what);
+      }
+    }
   });
 
   it('is read whole with what the run before has', () => {
