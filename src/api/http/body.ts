@@ -3,6 +3,7 @@ import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { parseUnicodeJson } from '../../domain/event/payload.js';
 import { findLostDigits } from '../../domain/event/values/exact-json.js';
+import { escapePointer } from '../../domain/http/json-pointer.js';
 import { Problem } from '../../domain/http/problem.js';
 import { requireShallow } from './bounds/nesting.js';
 import { takeTurn } from './bounds/turns.js';
@@ -94,6 +95,7 @@ export function checkBytes<T extends z.ZodType>(schema: T, json: Buffer): z.outp
   const text = json.toString('utf8');
   const value = parseUnicodeJson(text);
   refuseLostDigits(text);
+  refusePrototypes(value, text);
   return checkBody(schema, value);
 }
 
@@ -103,6 +105,26 @@ function refuseLostDigits(text: string): void {
     'is a number that would lose digits: send at most 15 significant ones, and an exponent within those of IEEE 754';
   const errors = findLostDigits(text).map((pointer) => ({ pointer, detail }));
   if (errors.length > 0) throw invalidRequest(errors);
+}
+
+/**
+ * Refuses members named `__proto__`: what copies an object, or checks it by a schema, leaves them out. @throws Problem
+ * 400
+ */
+function refusePrototypes(value: unknown, text: string): void {
+  // Escapes can spell the name as well.
+  if (!/__proto__|\\u/.test(text)) return;
+  const pointers = pointersTo('__proto__', value);
+  const detail = 'is a name that cannot be kept: use another one';
+  if (pointers.length > 0) throw invalidRequest(pointers.map((pointer) => ({ pointer, detail })));
+}
+
+function pointersTo(wanted: string, value: unknown, pointer = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const here = `${pointer}/${escapePointer(name)}`;
+    return name === wanted ? [here] : pointersTo(wanted, inner, here);
+  });
 }
 
 /** Reads and checks the query. @throws Problem 400 naming every wrong parameter */

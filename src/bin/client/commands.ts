@@ -90,10 +90,11 @@ export const CLIENT_COMMANDS = {
       '--to TIME               events accepted before; by default now',
       '--changes               also who changed what; needs the scope changes:read',
       '--format ndjson         the only one so far',
+      '--payload text          payloads as strings, for pandas, polars, DuckDB and jq 1.6',
       '--gzip                  compresses what is written',
       '--after CURSOR          goes on behind the line that has it as "after"',
     ],
-    options: { from: text, to: text, changes: flag, format: text, gzip: flag, after: text },
+    options: { from: text, to: text, changes: flag, format: text, payload: text, gzip: flag, after: text },
     run: async (values) => (await import('./export.js')).exportArchive(values),
   },
   whoami: {

@@ -14,12 +14,15 @@ const TRIES = 5;
  * Writes the archive of a period to standard output. A stream that breaks off is continued behind its last whole line.
  */
 export async function exportArchive(values: Values): Promise<void> {
-  const { changes, format = 'ndjson', gzip } = values;
+  const { changes, format = 'ndjson', gzip, payload = 'json' } = values;
   const from = timeOf(values, 'from');
   if (from === undefined) throw new CommandError('Say from when: hookline export --from 2026-01-01');
   if (format !== 'ndjson') throw new CommandError(`There is no format "${String(format)}"; use ndjson.`);
   const query = new URLSearchParams({ from, to: timeOf(values, 'to') ?? new Date().toISOString() });
   if (changes === true) query.set('include', 'changes');
+  if (payload !== 'json' && payload !== 'text')
+    throw new CommandError(`Payloads cannot be "${String(payload)}"; use json or text.`);
+  if (payload === 'text') query.set('payload', payload);
   const after = textOf(values, 'after');
   if (after !== undefined) query.set('after', after);
   const lines = Readable.from(linesOf(await connection(), query));

@@ -22,6 +22,10 @@ export function toLine(value: object): string {
   return onOneLine(toJson(value));
 }
 
+/** How the lines of an export have payloads. */
+export const PAYLOAD_FORMS = ['json', 'text'] as const;
+export type PayloadForm = (typeof PAYLOAD_FORMS)[number];
+
 /**
  * The last members of a line about an event: its payload, whose numbers keep every digit, because it is not parsed. If
  * the payload as it was received cannot stand on a line, or is not well-formed Unicode, `payload` has an equal value
@@ -29,9 +33,12 @@ export function toLine(value: object): string {
  * `payload_text`, and without it those of `payload` as it stands there.
  *
  * @param payload as it was received; undefined if it is not kept any more
+ * @param form `text`: as a string of what was received, for readers that take no other numbers, or no deeper lists, than
+ * their own
  */
-export function payloadMembers(payload: string | undefined): string {
+export function payloadMembers(payload: string | undefined, form: PayloadForm = 'json'): string {
   if (payload === undefined) return '"payload":null';
+  if (form === 'text') return `"payload":${onOneLine(JSON.stringify(payload))}`;
   const line = onOneLine(wellFormedJson(payload));
   return line === payload
     ? `"payload":${payload}`

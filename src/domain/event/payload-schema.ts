@@ -1,18 +1,12 @@
 import type { Options } from 'ajv';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { type InputError, MAX_ERRORS } from '../http/problem.js';
-import { isEmailAddress } from './email-address.js';
+import { addPayloadFormats } from './formats.js';
 import { compilePattern } from './pattern.js';
 import { describePayloadError } from './payload-error.js';
-import { comparesNumbers, KEY_KEYWORD, type Schema, SUBJECT_KEYWORD } from './schema-keywords.js';
+import { comparesNumbers, KEY_KEYWORD, type Schema, SUBJECT_KEYWORD, withoutIds } from './schema-keywords.js';
 import { type Holder, parseExactly, ROOT } from './values/exact-json.js';
 import { addExactComparisons, replaceKeywords } from './values/value-keywords.js';
-
-const FORMATS = ['date', 'date-time', 'email', 'hostname', 'ipv4', 'ipv6', 'time', 'uri', 'uuid'] as const;
-
-const UTC_DATE_TIME =
-  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T(([01]\d|2[0-3]):[0-5]\d:[0-5]\d|23:59:60)(\.\d+)?(Z|\+00:00)$/;
 
 /** What is wrong with a payload: the first errors, and whether there are more. */
 export interface Violations {
@@ -81,6 +75,8 @@ function compile(schema: Schema, options: Options, exact = false): ValidateFunct
   const { code, ...others } = options;
   const ajv = new Ajv2020({
     strict: true,
+    // Keywords that mean nothing here are known before, and so are those that are refused; unknown formats mean nothing.
+    strictSchema: false,
     strictTypes: false,
     strictTuples: false,
     strictRequired: false,
@@ -95,14 +91,10 @@ function compile(schema: Schema, options: Options, exact = false): ValidateFunct
     },
   });
   for (const keyword of [KEY_KEYWORD, SUBJECT_KEYWORD]) ajv.addKeyword({ keyword, schemaType: 'boolean' });
-  addFormats.default(ajv, [...FORMATS]);
-  ajv.addFormat('idn-email', { validate: isEmailAddress });
-  ajv.addFormat('utc-date-time', {
-    validate: (text: string) => UTC_DATE_TIME.test(text) && isCalendarDay(text.slice(0, 10)),
-  });
+  addPayloadFormats(ajv);
   replaceKeywords(ajv);
   if (exact) addExactComparisons(ajv);
-  return ajv.compile(schema);
+  return ajv.compile(withoutIds(schema));
 }
 
 /** Makes Ajv's function throw the errors that it has found when there are enough. Ajv has no option for it. */
@@ -134,9 +126,4 @@ function collect(findErrors: ValidateFunction, holder: Holder): ErrorObject[] {
 function violations(first: readonly ErrorObject[], found: readonly ErrorObject[]): Violations {
   const all = found.length > 0 ? found : first;
   return { errors: all.slice(0, MAX_ERRORS).map(describePayloadError), more: all.length > MAX_ERRORS };
-}
-
-/** JavaScript takes 30 February for 2 March; the day that comes out must be the one that went in. */
-function isCalendarDay(day: string): boolean {
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

@@ -1,11 +1,14 @@
 import { escapePointer } from '../http/json-pointer.js';
 import { type InputError, MAX_ERRORS } from '../http/problem.js';
 import { checkKeyProperties } from './business-keys.js';
+import { isCheckedFormat } from './formats.js';
 import { compilePattern, patternSize } from './pattern.js';
 import { MAX_PAYLOAD_BYTES } from './payload.js';
 import { costOf, heaviestPart, stepsFor } from './schema-cost.js';
 import {
   BASE,
+  INSTEAD,
+  isAnnotation,
   isSchema,
   KEYWORDS,
   referencedDefinition,
@@ -69,6 +72,9 @@ export function checkPatterns(schema: Schema): InputError[] {
   return walk.errors.slice(0, MAX_ERRORS);
 }
 
+/** The one of which schemas are. */
+const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
+
 /** One walk through a schema, along its references as validation would go. */
 class SchemaWalk {
   readonly errors: InputError[] = [];
@@ -82,8 +88,12 @@ class SchemaWalk {
     this.compile = compile;
   }
 
-  /** @param path names of the definitions that led here */
-  visit(schema: unknown, pointer: string, path: readonly string[], depth = 0): void {
+  /**
+   * @param path names of the definitions that led here
+   * @param isNamed whether it is in a schema with an `$id` of its own, below the root: a reference in it means another
+   * root
+   */
+  visit(schema: unknown, pointer: string, path: readonly string[], depth = 0, isNamed = false): void {
     if (typeof schema === 'boolean' || this.errors.length >= MAX_ERRORS) return;
     if (!isSchema(schema)) {
       this.refuse(pointer, 'must be a schema: an object, true or false');
@@ -99,11 +109,15 @@ class SchemaWalk {
       return;
     }
     this.checkKeywords(schema, pointer);
+    const hasId = isNamed || ('$id' in schema && pointer !== BASE);
     for (const name of KEYWORDS)
       if (name in schema)
         for (const [below, inner] of subschemasUnder(schema, name))
-          this.visit(inner, pointer + below, path, depth + 1);
-    if ('$ref' in schema) this.follow(schema['$ref'], `${pointer}/$ref`, path, depth);
+          this.visit(inner, pointer + below, path, depth + 1, hasId);
+    if ('$ref' in schema) {
+      if (hasId) this.refuse(`${pointer}/$ref`, 'must not stand in a schema with an $id: leave the $id out');
+      else this.follow(schema['$ref'], `${pointer}/$ref`, path, depth);
+    }
   }
 
   private follow(reference: unknown, pointer: string, path: readonly string[], depth: number): void {
@@ -125,19 +139,32 @@ class SchemaWalk {
 
   private checkKeywords(schema: Schema, pointer: string): void {
     for (const name of Object.keys(schema)) {
-      if (!KEYWORDS.has(name))
-        this.refuse(`${pointer}/${escapePointer(name)}`, 'is not a keyword that is supported here');
+      if (!KEYWORDS.has(name) && !isAnnotation(name))
+        this.refuse(
+          `${pointer}/${escapePointer(name)}`,
+          `is not a keyword that is supported here: ${INSTEAD[name] ?? 'leave it out'}`,
+        );
     }
-    if ('pattern' in schema) this.checkPattern(schema['pattern'], `${pointer}/pattern`);
+    const { $schema: dialect, pattern, format } = schema;
+    if (dialect !== undefined && !DIALECT.test(String(dialect)))
+      this.refuse(
+        `${pointer}/$schema`,
+        'must be https://json-schema.org/draft/2020-12/schema, or be left out',
+      );
+    if (pattern !== undefined) this.checkPattern(pattern, `${pointer}/pattern`, format);
     if (isSchema(schema['patternProperties'])) {
       for (const pattern of Object.keys(schema['patternProperties']))
         this.checkPattern(pattern, `${pointer}/patternProperties/${escapePointer(pattern)}`);
     }
   }
 
-  private checkPattern(pattern: unknown, pointer: string): void {
+  /** @param format beside it: tools that write schemas say there a second time what a pattern says */
+  private checkPattern(pattern: unknown, pointer: string, format?: unknown): void {
+    const hint = isCheckedFormat(format)
+      ? `. The format ${format} is checked anyway: leave the pattern out`
+      : '';
     if (typeof pattern !== 'string' || pattern.length > SCHEMA_BOUNDS.patternLength) {
-      this.refuse(pointer, `must be a text of at most ${SCHEMA_BOUNDS.patternLength} characters`);
+      this.refuse(pointer, `must be a text of at most ${SCHEMA_BOUNDS.patternLength} characters${hint}`);
       return;
     }
     this.size.patternSize += patternSize(pattern);
@@ -151,7 +178,10 @@ class SchemaWalk {
     try {
       this.compile?.(pattern);
     } catch (error) {
-      this.refuse(pointer, `is not a pattern of RE2: ${error instanceof Error ? error.message : error}`);
+      this.refuse(
+        pointer,
+        `is not a pattern of RE2: ${error instanceof Error ? error.message : error}${hint}`,
+      );
     }
   }
 

@@ -1,6 +1,12 @@
 import { escapePointer } from '../http/json-pointer.js';
 import { patternSize } from './pattern.js';
-import { isSchema, referencedDefinition, type Schema, subschemasUnder } from './schema-keywords.js';
+import {
+  isAnnotation,
+  isSchema,
+  referencedDefinition,
+  type Schema,
+  subschemasUnder,
+} from './schema-keywords.js';
 
 /**
  * The most work that checking a payload can be, in steps of about 5 ns on the machine it was measured on: so many in
@@ -45,8 +51,6 @@ const MEMBER_BYTES = 5;
 /** UTF-16 code units of a character: lengths are counted in characters. */
 const UNITS = 2;
 
-/** Keywords that cost nothing by themselves. */
-const FREE = ['$schema', '$defs', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'];
 /** Keywords whose subschemas look at different bytes of a value. */
 const SHARING = ['properties', 'prefixItems'];
 /** Keywords whose subschemas apply to each of many values. */
@@ -115,7 +119,9 @@ export function costOf(schema: Schema): CostNode {
 
   /** @param isMany whether the schema applies to each of many values: what is fixed for one then counts by the byte */
   function visit(inner: unknown, pointer: string, isMany: boolean, valueBytes: number): CostNode {
-    const names = isSchema(inner) ? Object.keys(inner).filter((name) => !FREE.includes(name)) : [];
+    const names = isSchema(inner)
+      ? Object.keys(inner).filter((name) => name !== '$defs' && !isAnnotation(name))
+      : [];
     const parts = names.map((name) => keyword(inner as Schema, name, pointer, isMany, valueBytes));
     return { pointer, ...sum(parts), parts };
   }

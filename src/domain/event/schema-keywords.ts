@@ -38,6 +38,49 @@ export const KEYWORDS: ReadonlySet<string> = new Set([
   ...PLAIN_KEYWORDS,
 ]);
 
+/** Keywords that say something to people or to other tools, and nothing about which payloads are valid. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  ...[
+    '$schema',
+    '$comment',
+    'title',
+    'description',
+    'default',
+    'examples',
+    'deprecated',
+    'readOnly',
+    'writeOnly',
+  ],
+  ...[
+    '$id',
+    'contentEncoding',
+    'contentMediaType',
+    'contentSchema',
+    'discriminator',
+    'example',
+    'externalDocs',
+    'xml',
+  ],
+]);
+
+/** Whether a keyword is passed over: an annotation, also of another tool (`x-…`), but none of Hookline's own. */
+export function isAnnotation(name: string): boolean {
+  return ANNOTATIONS.has(name) || (name.startsWith('x-') && !name.startsWith('x-hookline'));
+}
+
+/** What stands for keywords of the standard that change what is valid, and are not checked here. */
+export const INSTEAD: Readonly<Partial<Record<string, string>>> = {
+  unevaluatedProperties: 'list all properties in one object, and use additionalProperties there',
+  unevaluatedItems: 'use items behind prefixItems',
+  definitions: 'use $defs, and references such as #/$defs/address',
+  additionalItems: 'use prefixItems, and items for those behind them',
+  dependencies: 'use dependentRequired or dependentSchemas',
+  nullable: 'add "null" to the type',
+  id: 'use $id',
+  $anchor: 'use $defs, and references such as #/$defs/address',
+  $dynamicRef: 'use $ref',
+};
+
 /** A schema that is an object; the others are `true` and `false`. */
 export type Schema = Record<string, unknown>;
 
@@ -57,6 +100,26 @@ export function subschemasUnder(
   const isMap = MAP_KEYWORDS.includes(name) && isSchema(value);
   if (!isList && !isMap) return [];
   return Object.entries(value as object).map(([key, inner]) => [toPointer([name, key]), inner, key]);
+}
+
+/**
+ * A schema without `$id`: where it is found elsewhere is no matter, because its references lead to definitions at its
+ * root.
+ */
+export function withoutIds(schema: Schema): Schema {
+  const inner = (value: unknown): unknown => (isSchema(value) ? withoutIds(value) : value);
+  const entries = Object.entries(schema).filter(([name]) => name !== '$id');
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      if (SCHEMA_KEYWORDS.includes(name)) return [name, inner(value)];
+      if (LIST_KEYWORDS.includes(name) && Array.isArray(value)) return [name, value.map(inner)];
+      const isMap = (MAP_KEYWORDS.includes(name) || name === '$defs') && isSchema(value);
+      return [
+        name,
+        isMap ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inner(one)])) : value,
+      ];
+    }),
+  );
 }
 
 /** What a schema has, somewhere, if the digits of numbers can matter to it: keywords and types, in JSON. */

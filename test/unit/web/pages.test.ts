@@ -7,13 +7,14 @@ import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.j
 import { readRateLimits } from '../../../web/src/api/rate-limits.js';
 import { countLines, lastLine, WholeLines } from '../../../web/src/files/whole-lines.js';
 import { differences } from '../../../web/src/pages/desk/differences.js';
-import { isPrivateUrl, mistakeInUrl } from '../../../web/src/pages/endpoints/form/check-url.js';
+import { isPlainHttp, isPrivateUrl, mistakeInUrl } from '../../../web/src/pages/endpoints/form/check-url.js';
 import { mergePatch } from '../../../web/src/pages/endpoints/form/merge-patch.js';
 import {
   formatNamedValues,
   parseNamedValues,
   parseWaits,
 } from '../../../web/src/pages/endpoints/form/named-values.js';
+import { fromLocal, toLocal } from '../../../web/src/pages/exports/local-time.js';
 import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
 import { readDeliveryFilters } from '../../../web/src/parts/deliveries/filters.js';
 import { exampleOf } from '../../../web/src/parts/kinds/example.js';
@@ -76,12 +77,39 @@ describe('the rules of the web application', () => {
     assert.equal(mistakeInUrl(''), undefined);
     assert.equal(mistakeInUrl('https://example.com/hooks?x=1'), undefined);
     assert.match(String(mistakeInUrl('example.com')), /not a URL/);
-    assert.match(String(mistakeInUrl('http://example.com')), /https/);
+    // Whether plain http is allowed, the service knows.
+    assert.equal(mistakeInUrl('http://example.com'), undefined);
+    assert.ok(isPlainHttp('http://example.com') && !isPlainHttp('https://example.com') && !isPlainHttp('x'));
     assert.match(String(mistakeInUrl('ftp://example.com')), /https/);
     assert.match(String(mistakeInUrl('https://ada:pw@example.com')), /password/);
     assert.match(String(mistakeInUrl('https://example.com/#part')), /#/);
     assert.ok(isPrivateUrl('https://localhost:3000') && isPrivateUrl('https://10.0.0.1/'));
     assert.ok(!isPrivateUrl('https://example.com'));
+  });
+
+  it('a time that an address has is the one that is asked for, in whatever zone it is shown', () => {
+    const { TZ } = process.env;
+    try {
+      for (const zone of ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'UTC']) {
+        process.env['TZ'] = zone;
+        // Both hours of a night in which clocks are put back, and seconds and less.
+        for (const at of [
+          '2026-11-01T05:30:00.000Z',
+          '2026-11-01T06:30:00.000Z',
+          '2026-10-25T01:15:59.123Z',
+          '2026-04-04T15:15:01.000Z',
+        ])
+          assert.equal(fromLocal(toLocal(at), at), at, zone);
+      }
+      process.env['TZ'] = 'America/New_York';
+      assert.equal(toLocal('2026-11-01T06:30:05.123Z'), '2026-11-01T01:30:05');
+      assert.equal(fromLocal('2026-11-01T02:30:00', '2026-11-01T06:30:00.000Z'), '2026-11-01T07:30:00.000Z');
+      assert.equal(fromLocal('', '2026-11-01T06:30:00.000Z'), undefined);
+      assert.equal(fromLocal('x'), undefined);
+    } finally {
+      if (TZ === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = TZ;
+    }
   });
 
   it('names and values are read line by line, and written as they were', () => {

@@ -1,4 +1,4 @@
-import { payloadMembers, toLine } from '../../../domain/archive/payload-line.js';
+import { type PayloadForm, payloadMembers, toLine } from '../../../domain/archive/payload-line.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/archive/record.js';
 import type { RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
@@ -27,11 +27,13 @@ interface Exported {
  * bytes, so an export that was interrupted goes on behind the last whole line.
  *
  * @param after the cursor of the last line that was received; absent: from the beginning
+ * @param form of payloads
  */
 export async function* exportLines(
   accountId: string,
   { events, changes }: Exported,
   after: string | undefined,
+  form: PayloadForm = 'json',
 ): AsyncIterable<string> {
   const waiting = changes[Symbol.asyncIterator]();
   try {
@@ -43,7 +45,7 @@ export async function* exportLines(
         change = await waiting.next()
       )
         yield changeLine(accountId, change.value);
-      yield* eventLines(event, after);
+      yield* eventLines(event, after, form);
     }
     for (; !change.done; change = await waiting.next()) yield changeLine(accountId, change.value);
   } finally {
@@ -55,13 +57,14 @@ export async function* exportLines(
 function* eventLines(
   { event, altered, deliveries }: ExportedEvent,
   after: string | undefined,
+  form: PayloadForm,
 ): Iterable<string> {
   const { id, event_kind: kind, accepted_at, sequence, payload_bytes, payload } = event;
   const isBegun = after !== undefined && placeOfCursor(after) === placeOf(id);
   const created_at = accepted_at.toISOString();
   const head = { type: 'event', after: id, id, kind, created_at, sequence, payload_bytes };
   if (!isBegun)
-    yield altered ? alteredLine(altered) : `${toLine(head).slice(0, -1)},${payloadMembers(payload)}}\n`;
+    yield altered ? alteredLine(altered) : `${toLine(head).slice(0, -1)},${payloadMembers(payload, form)}}\n`;
   for (const { archived, altered } of deliveries) {
     const { id: cursor, record } = archived;
     if (isBegun && after.startsWith('dlv_') && cursor <= after) continue;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { z } from 'zod';
+import { PAYLOAD_FORMS } from '../../../domain/archive/payload-line.js';
 import { DELIVERY_ID_PATTERN } from '../../../domain/basics/delivery-id.js';
 import { idPattern } from '../../../domain/basics/ids.js';
 import { sharedDate } from '../../../domain/time/shared-time.js';
@@ -27,7 +28,7 @@ const lineSchema = z
       payload: z
         .unknown()
         .describe(
-          'As it was received, if payload_text is absent; null once it is no longer kept, and if it was erased',
+          'As it was received, if payload_text is absent; with payload=text a string of what was received; null once it is no longer kept, and if it was erased',
         ),
       payload_text: z
         .string()
@@ -81,6 +82,12 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
           .optional()
           .describe('changes: with who changed what; needs the scope changes:read as well'),
         format: z.literal('ndjson').default('ndjson'),
+        payload: z
+          .enum(PAYLOAD_FORMS)
+          .default('json')
+          .describe(
+            'text: payloads are strings of what was received, for readers that do not take every number or every depth of JSON',
+          ),
       }),
       headers: { 'Accept-Encoding': 'gzip: the response is compressed' },
       responses: {
@@ -91,7 +98,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
         },
       },
       problems: ['record_altered'],
-      async handle({ account_id, query: { from, to = sharedDate(), after, include } }, ctx) {
+      async handle({ account_id, query: { from, to = sharedDate(), after, include, payload } }, ctx) {
         if (include) requireScope(ctx, 'changes:read');
         if (!from) throw invalidRequest([{ parameter: 'from', detail: 'is missing' }]);
         if (to <= from) throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);
@@ -101,7 +108,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
           events: archive.export(account_id, period, place && `evt_${place}`),
           changes: include ? changes.read(account_id, period, place && `chg_${place}`) : nothing(),
         };
-        const lines = Readable.from(exportLines(account_id, exported, after));
+        const lines = Readable.from(exportLines(account_id, exported, after, payload));
         // What cannot be read can still be answered: a response of success has not begun.
         await once(lines, 'readable');
         ctx.type = 'application/x-ndjson';

@@ -25,13 +25,14 @@ export function Exports() {
   const search = useSearch({ strict: false }) as Search;
   const mayReadChanges = useMay('changes:read');
   const [from, setFrom] = useState(
-    () => toLocal(search.from) || toLocal(new Date(Date.now() - MONTH_MS).toISOString()),
+    () =>
+      toLocal(search.from) || toLocal(new Date(Date.now() - MONTH_MS).toISOString()).replace(/\d\d$/, '00'),
   );
   const [to, setTo] = useState(() => toLocal(search.to));
   const [changes, setChanges] = useState(search.changes === true);
   const { progress, start, stop } = useExport();
-  const begins = fromLocal(from);
-  const ends = fromLocal(to);
+  const begins = fromLocal(from, search.from);
+  const ends = fromLocal(to, search.to);
   const mistake =
     begins !== undefined && ends !== undefined && ends <= begins ? 'Must be later than From.' : undefined;
   const isRunning = progress?.state === 'running';
@@ -59,8 +60,8 @@ export function Exports() {
           }}
         >
           <div className="filters">
-            <TextField label="From" type="datetime-local" required value={from} set={setFrom} />
-            <TextField label="To" mistake={mistake} type="datetime-local" value={to} set={setTo} />
+            <TextField label="From" type="datetime-local" step={1} required value={from} set={setFrom} />
+            <TextField label="To" mistake={mistake} type="datetime-local" step={1} value={to} set={setTo} />
           </div>
           {mayReadChanges && (
             <div className="choices">

@@ -8,11 +8,15 @@ export function mistakeInUrl(text: string): string | undefined {
   if (text.trim() === '') return undefined;
   if (!URL.canParse(text)) return 'This is not a URL. It should look like https://example.com/webhooks.';
   const url = new URL(text);
-  if (url.protocol === 'http:') return 'Use https: deliveries are encrypted on their way.';
-  if (url.protocol !== 'https:') return 'The URL must begin with https://.';
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'The URL must begin with https://.';
   if (url.username || url.password) return 'Leave the name and password out. Send them as a header instead.';
   if (url.hash) return 'Leave out the part after #: it is never sent.';
   return undefined;
+}
+
+/** Whether a URL is one of plain http, which an installation takes if its operator allows it. */
+export function isPlainHttp(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'http:';
 }
 
 /** Whether a URL leads to the machine or network that one is in: most installations refuse that. */

@@ -6,7 +6,7 @@ import { toPrettyJson } from '../../../ui/copy.js';
 import { TextField } from '../../../ui/field.js';
 import { Failed } from '../../../ui/states.js';
 import type { Scheme } from '../secret/schemes.js';
-import { isPrivateUrl, mistakeInUrl } from './check-url.js';
+import { isPlainHttp, isPrivateUrl, mistakeInUrl } from './check-url.js';
 import { FilterField, parseFilter } from './filter-field.js';
 import { MoreSettings, type MoreTexts } from './more-settings.js';
 import { formatNamedValues, parseNamedValues, parseWaits } from './named-values.js';
@@ -88,10 +88,14 @@ export function EndpointForm({
     >
       <TextField
         label="URL"
-        hint="Where events are posted, such as https://example.com/webhooks"
+        hint={
+          isPlainHttp(url)
+            ? 'Over plain http anybody on the way can read and change what is sent. Most installations take https alone.'
+            : 'Where events are posted, such as https://example.com/webhooks'
+        }
         mistake={refused('/target_url') ?? urlMistake}
         fine={
-          url !== '' && !urlMistake && !isPrivateUrl(url)
+          url !== '' && !urlMistake && !isPlainHttp(url) && !isPrivateUrl(url)
             ? 'Looks good. Hookline checks it when you save.'
             : undefined
         }
