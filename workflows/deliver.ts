@@ -47,7 +47,7 @@ const ATTEMPT_OVERHEAD_MS = 10_000;
  */
 const BATCH_TIMEOUT = '5m';
 
-/** The longest records in a result, and in the response to an act, bytes: a history has both for as long as it is kept. */
+/** The longest records in a result, and in the response to an act, bytes. Temporal takes 2 MiB. */
 const MAX_RESULT_BYTES = 600_000;
 
 /**

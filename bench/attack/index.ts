@@ -9,6 +9,7 @@ import { type BenchServers, startBenchSystem, startServers } from '../support/sy
 import { Answers, type Attack, type Hostile, makeAccount, type Probe, type Target } from './attack.js';
 import { matching, parsing } from './scenarios/filters.js';
 import { namedServer, systemServer } from './scenarios/names.js';
+import { numbers } from './scenarios/numbers.js';
 import * as probes from './scenarios/probes.js';
 import { checks } from './scenarios/schemas.js';
 import { silentClients } from './scenarios/stopping.js';
@@ -19,6 +20,7 @@ const ATTACKS: readonly Attack[] = [
   parsing,
   matching,
   checks,
+  numbers,
   frames,
   tickets,
   pages,

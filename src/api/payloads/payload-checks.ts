@@ -114,8 +114,8 @@ export class PayloadChecks {
   }
 
   /**
-   * Does work on the main thread that a payload or filters of an account can make long, and counts it: who has used much
-   * of that thread has other things checked elsewhere.
+   * Does work on the main thread that a payload or filters of an account can make long, and counts it: who has used
+   * much of that thread has other things checked elsewhere.
    */
   counted<T>(owner: Owner, work: () => T): T {
     const began = performance.now();

@@ -33,8 +33,8 @@ export type PayloadForm = (typeof PAYLOAD_FORMS)[number];
  * `payload_text`, and without it those of `payload` as it stands there.
  *
  * @param payload as it was received; undefined if it is not kept any more
- * @param form `text`: as a string of what was received, for readers that take no other numbers, or no deeper lists, than
- * their own
+ * @param form `text`: as a string of what was received, for readers that take no other numbers, or no deeper lists,
+ * than their own
  */
 export function payloadMembers(payload: string | undefined, form: PayloadForm = 'json'): string {
   if (payload === undefined) return '"payload":null';

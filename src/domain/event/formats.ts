@@ -1,5 +1,5 @@
-import addFormats from 'ajv-formats';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { isEmailAddress } from './email-address.js';
 
 /** Formats that Ajv's own package checks as their standards have it. */

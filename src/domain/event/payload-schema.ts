@@ -75,7 +75,7 @@ function compile(schema: Schema, options: Options, exact = false): ValidateFunct
   const { code, ...others } = options;
   const ajv = new Ajv2020({
     strict: true,
-    // Keywords that mean nothing here are known before, and so are those that are refused; unknown formats mean nothing.
+    // Which keywords are taken, and which mean nothing, is decided before; formats that are not known mean nothing.
     strictSchema: false,
     strictTypes: false,
     strictTuples: false,

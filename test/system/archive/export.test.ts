@@ -69,7 +69,14 @@ describe('what is archived', () => {
     const [, second] = lines.filter(({ type }) => type === 'event');
     const until = await fetchExport(`&to=${second.created_at}`);
     assert.deepEqual(linesOf(until.text).length, 3);
-    for (const query of ['&to=2020-01-01', '&after=evt_x', '&after=chg_x', '&format=csv', '&include=secrets'])
+    for (const query of [
+      '&to=2020-01-01',
+      '&after=evt_x',
+      '&after=chg_x',
+      '&format=csv',
+      '&include=secrets',
+      '&payload=xml',
+    ])
       assert.equal((await fetchExport(query)).status, 400, query);
   });
 
@@ -136,10 +143,28 @@ describe('what is archived', () => {
       assert.equal(gunzipSync(compressed).toString(), whole);
     });
 
+  it('is exported with payloads as strings, if they are asked for as text', async () => {
+    const [lines, plain] = [
+      linesOf((await fetchExport('&payload=text')).text),
+      linesOf((await fetchExport('')).text),
+    ];
+    assert.equal(lines.length, plain.length);
+    for (const [index, text] of lines.entries()) {
+      const line = JSON.parse(text);
+      const { type, payload } = JSON.parse(plain[index] ?? '');
+      if (type === 'event') assert.deepEqual(JSON.parse(line.payload), payload);
+      else assert.equal(text, plain[index]);
+    }
+  });
+
   it('is exported by the command line', async () => {
     const environment = { HOOKLINE_URL: system.url, HOOKLINE_API_KEY: client.key };
     const args = ['--from', from, '--format', 'ndjson'];
     assert.equal(await runHere('export', environment, args), (await fetchExport('')).text.trim());
+    assert.equal(
+      await runHere('export', environment, [...args, '--payload', 'text']),
+      (await fetchExport('&payload=text')).text.trim(),
+    );
     assert.equal(
       await runHere('export', environment, [...args, '--changes']),
       (await fetchExport('&include=changes')).text.trim(),

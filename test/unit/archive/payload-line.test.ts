@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { exportLines } from '../../../src/api/routes/exports/export-lines.js';
 import { linesOf } from '../../../src/bin/client/export.js';
+import type { PayloadForm } from '../../../src/domain/archive/payload-line.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { ExportedEvent } from '../../../src/models/archive/archive-reader.js';
 import { anyCharacter } from '../../support/parts/any-character.js';
@@ -39,7 +40,10 @@ async function* each<T>(items: readonly T[]) {
 }
 
 /** The lines of an export of events with these payloads, as the API sends them. */
-async function exported(payloads: readonly (string | undefined)[]): Promise<string> {
+async function exported(
+  payloads: readonly (string | undefined)[],
+  form: PayloadForm = 'json',
+): Promise<string> {
   const events = payloads.map((payload, at) => ({
     event: {
       id: newId('event', 1_700_000_000_000 + at),
@@ -51,8 +55,8 @@ async function exported(payloads: readonly (string | undefined)[]): Promise<stri
     deliveries: [],
   })) as unknown as ExportedEvent[];
   let text = '';
-  for await (const line of exportLines('acct_1', { events: each(events), changes: each([]) }, undefined))
-    text += line;
+  const exportedOf = { events: each(events), changes: each([]) };
+  for await (const line of exportLines('acct_1', exportedOf, undefined, form)) text += line;
   return text;
 }
 
@@ -105,6 +109,32 @@ describe('the payloads of an export', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  /** What readers refuse that take no other numbers, and no deeper lists, than their own: with the whole file. */
+  const REFUSED = [
+    '{"n":99999999999999999999}',
+    '{"n":1e400}',
+    `{"deep":${'['.repeat(5_000)}${']'.repeat(5_000)}}`,
+    '[1,"x"]',
+  ];
+
+  it('are strings of what was received, if they are asked for as text', async () => {
+    const lines = (await exported([...PAYLOADS, ...REFUSED, undefined], 'text')).split('\n');
+    assert.equal(lines.pop(), '');
+    const read = lines.map((line) => JSON.parse(line) as Line);
+    assert.deepEqual(
+      read.map(({ payload }) => payload),
+      [...PAYLOADS, ...REFUSED, null],
+    );
+    for (const line of read) assert.equal(line.payload_text, undefined);
+    for (const line of lines) assert.doesNotMatch(line, /[\r\u0085\u2028\u2029]/);
+  });
+
+  it('as text are read by jq, whatever they hold', async function () {
+    if (!hasProgram('jq', '--version')) this.skip();
+    const text = execFileSync('jq', ['-r', '.payload'], { input: await exported(REFUSED, 'text') });
+    assert.deepEqual(text.toString().trim().split('\n'), REFUSED);
   });
 
   it('are read back by the command line', async () => {

@@ -14,8 +14,8 @@ import {
   parseNamedValues,
   parseWaits,
 } from '../../../web/src/pages/endpoints/form/named-values.js';
-import { fromLocal, toLocal } from '../../../web/src/pages/exports/local-time.js';
 import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
+import { fromLocal, toLocal } from '../../../web/src/pages/exports/local-time.js';
 import { readDeliveryFilters } from '../../../web/src/parts/deliveries/filters.js';
 import { exampleOf } from '../../../web/src/parts/kinds/example.js';
 import { fieldsOf } from '../../../web/src/parts/kinds/fields.js';

@@ -2,7 +2,7 @@ import { ExactValue } from '../../filter/payload-values.js';
 
 /** The farthest exponent that is kept as it is: far beyond those of all numbers that it is compared with. */
 const MAX_EXPONENT = 1_000_000_000;
-/** A double's shortest decimal has at most so many digits: a divisor has no prime factor more than four times as often. */
+/** A double's shortest decimal has at most so many digits, and so a divisor each prime factor at most this often. */
 const MAX_DIGITS = 17;
 const MAX_FACTORS = 64;
 /** So many digits are those of their double's shortest decimal, unless it is below the least normal double. */
