@@ -2827,7 +2827,7 @@ export interface components {
             /** @description Where an export goes on that ended with this line */
             after: string;
             payload_bytes: number;
-            /** @description As it was received, if payload_text is absent; null once it is no longer kept, and if it was erased */
+            /** @description As it was received, if payload_text is absent; with payload=text a string of what was received; null once it is no longer kept, and if it was erased */
             payload: unknown;
             /** @description The payload as it was received, if it has line breaks or half of a surrogate pair: payload is then an equal value on one line */
             payload_text?: string;
@@ -8761,6 +8761,7 @@ export interface operations {
                 after?: string;
                 include?: "changes";
                 format?: "ndjson";
+                payload?: "json" | "text";
             };
             header?: {
                 /** @description gzip: the response is compressed */
