@@ -27,10 +27,10 @@ import {
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
 import { describeStates, statusesOf, summarizeMembers } from '../src/domain/delivery/group-summary.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
-import { encodedBytes } from '../src/domain/ledger/payload-size.js';
 import { executionStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { fitSummary } from '../src/domain/ledger/summaries.js';
 import { closingOf } from '../src/domain/stats/closing.js';
+import { encodedBytes } from '../src/domain/text/encoded-bytes.js';
 import { TIMINGS, type Timings } from '../src/domain/timings.js';
 import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './end-cancelled.js';

@@ -1,6 +1,6 @@
 import type { Attempt } from '../attempt/attempt.js';
 import { present } from '../basics/objects.js';
-import { encodedBytes, MAX_VALUE_BYTES } from '../ledger/payload-size.js';
+import { encodedBytes, MAX_VALUE_BYTES } from '../text/encoded-bytes.js';
 import type { LiveGroup } from './delivery-group.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 

@@ -1,9 +1,9 @@
 import type { fanOutEvent } from '../../../workflows/index.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../domain/delivery/delivery.js';
-import { encodedBytes } from '../../domain/ledger/payload-size.js';
 import { ledgerAttributes } from '../../domain/ledger/search-attributes.js';
 import { fanOutSummary } from '../../domain/ledger/summaries.js';
 import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { encodedBytes } from '../../domain/text/encoded-bytes.js';
 import { startedNow } from '../errors.js';
 import type { FanOutMemo } from '../read/event-view.js';
 import type { StartCallOptions } from './start-calls.js';

@@ -6,7 +6,7 @@ import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import { MAX_ATTEMPTS } from '../../../src/domain/delivery/delivery-machine.js';
 import type { DeliverySnapshot } from '../../../src/domain/delivery/delivery-state.js';
 import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
-import { encodedBytes, MAX_VALUE_BYTES } from '../../../src/domain/ledger/payload-size.js';
+import { encodedBytes, MAX_VALUE_BYTES } from '../../../src/domain/text/encoded-bytes.js';
 import { MAX_GROUP_BYTES } from '../../../src/temporal/write/admission.js';
 
 function snapshot(attempts: number, more: Partial<Attempt> = {}): DeliverySnapshot {
