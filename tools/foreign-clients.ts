@@ -120,7 +120,7 @@ function clientsOf(system: ForeignSystem): Client[] {
       checks:
         'For each language and framework: an endpoint is registered, answers its verification, and takes and refuses deliveries',
       async run() {
-        const env = { HOOKLINE_SAMPLE_PACKAGES: await samplePackages() };
+        const env = { TEST_SAMPLE_PACKAGES: await samplePackages() };
         const tests = ['mocha', '--no-parallel', 'test/system/endpoints/sample-code.test.ts'];
         return run(system, ['npx', ...tests], /^\d+ passed/, { cwd: process.cwd(), env });
       },

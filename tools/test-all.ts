@@ -66,7 +66,7 @@ try {
     env: {
       ...process.env,
       PATH: `${folder}${delimiter}${process.env['PATH']}`,
-      ...(packages && { HOOKLINE_SAMPLE_PACKAGES: packages }),
+      ...(packages && { TEST_SAMPLE_PACKAGES: packages }),
     },
     stdio: 'inherit',
   });

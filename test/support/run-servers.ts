@@ -10,6 +10,7 @@ import { type CloudFrontend, startCloudFrontend } from './outside/cloud-frontend
 import { buildOnce } from './programs/build.js';
 import { endSdk, installSdk } from './sdk.js';
 import { databaseIn, type TestServers } from './servers.js';
+import { warnings } from './warnings.js';
 
 /** The servers of a run. */
 export interface ServersOfRun {
@@ -30,7 +31,7 @@ const NAMESPACE = 'hookline-test';
  */
 export async function startServersOfRun(suggestContinueAsNewAfter?: number): Promise<ServersOfRun> {
   const report = (line: string) => process.stderr.write(`${line}\n`);
-  installSdk();
+  installSdk(warnings);
   const dataDir = await mkdtemp(join(tmpdir(), 'hookline-test-'));
   const ends: (() => Promise<unknown>)[] = [() => rm(dataDir, { recursive: true, force: true }), endSdk];
   const stop = async () => {

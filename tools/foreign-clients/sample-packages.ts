@@ -11,7 +11,7 @@ const PYTHON_PACKAGES = ['flask==3.1.3', 'fastapi==0.165.0', 'uvicorn==0.54.0', 
 /**
  * Installs the frameworks that the portal has code for, once, into the user's cache folder.
  *
- * @returns for `HOOKLINE_SAMPLE_PACKAGES`
+ * @returns for `TEST_SAMPLE_PACKAGES`
  */
 export async function samplePackages(): Promise<string> {
   const folder = join(userCacheDir(), 'sample-packages');

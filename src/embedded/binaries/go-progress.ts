@@ -11,9 +11,9 @@ export class GoProgress {
   /** Bytes of the sources of each package, where they are announced, and of all of them. */
   readonly #sizes = new Map<string, number>();
   #size = 0;
-  /** Of those before the latest one, which has only begun. */
+  /** Of those that are compiled, with half of the latest one, which has only begun. */
   #compiledSize = 0;
-  #latest: string | undefined;
+  #latestHalf = 0;
   #compilingSince = 0;
   #heardAt: number;
   readonly #complaints: string[] = [];
@@ -48,8 +48,9 @@ export class GoProgress {
 
   #compile(name: string): void {
     if (this.#compiled++ === 0) this.#compilingSince = this.#now();
-    this.#compiledSize += this.#sizes.get(this.#latest ?? '') ?? 0;
-    this.#latest = name;
+    this.#compiledSize += this.#latestHalf;
+    this.#latestHalf = (this.#sizes.get(name) ?? 0) / 2;
+    this.#compiledSize += this.#latestHalf;
   }
 
   /**

@@ -61,7 +61,7 @@ createServer(async (incoming, outgoing) => {
  * Where packages of frameworks are installed that this project does not have: `node_modules`, and a Python in `venv`.
  * `npm run clients` makes such a folder; without one, code that needs them is not run.
  */
-const PACKAGES = process.env['HOOKLINE_SAMPLE_PACKAGES'];
+const PACKAGES = process.env['TEST_SAMPLE_PACKAGES'];
 const packagesHave = (...path: string[]) => PACKAGES !== undefined && existsSync(join(PACKAGES, ...path));
 
 const VENV = PACKAGES === undefined ? '' : join(PACKAGES, 'venv', 'bin', 'python');

@@ -26,14 +26,14 @@ describe('the progress of a build with Go', () => {
   it('tells how much time is left by the sizes of the sources, once enough is compiled', () => {
     let now = 0;
     const progress = new GoProgress(70, () => now);
-    for (const line of ['packages: 3', 'source: io 100', 'source: net 300', 'source: example.com/large 600'])
+    for (const line of ['packages: 3', 'source: io 20', 'source: net 380', 'source: example.com/large 600'])
       progress.read(line);
     progress.read('io');
-    assert.equal(progress.leftMs(), undefined, 'the first one has only begun');
-    now = 10_000;
+    assert.equal(progress.leftMs(), undefined, 'too little is compiled to tell');
+    now = 21_000;
     progress.read('net');
-    assert.equal(progress.leftMs(), 90_000);
-    now = 20_000;
+    assert.equal(progress.leftMs(), 79_000, 'half of the one that has begun is counted');
+    now = 70_000;
     progress.read('example.com/large');
     assert.equal(`${progress}`, '3 of at most 3 packages compiled, about 30 s left');
   });
