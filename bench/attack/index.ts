@@ -11,6 +11,7 @@ import { matching, parsing } from './scenarios/filters.js';
 import { namedServer, systemServer } from './scenarios/names.js';
 import { numbers } from './scenarios/numbers.js';
 import * as probes from './scenarios/probes.js';
+import { names } from './scenarios/queries.js';
 import { checks } from './scenarios/schemas.js';
 import { silentClients } from './scenarios/stopping.js';
 import { frames, pages, tickets } from './scenarios/streams.js';
@@ -24,6 +25,7 @@ const ATTACKS: readonly Attack[] = [
   frames,
   tickets,
   pages,
+  names,
   namedServer,
   systemServer,
 ];

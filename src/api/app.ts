@@ -7,12 +7,13 @@ import { type ApiDependencies, type Middleware, ownerOf, type State } from './ht
 import { requireJsonAccepted } from './http/middleware/accept.js';
 import { checkVersion, setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js';
 import { authenticate } from './http/middleware/authenticate.js';
+import { requireHost } from './http/middleware/host.js';
 import { identifyRequest, measure, traceRequests, unlessProbe } from './http/middleware/observe.js';
 import { answerProblems } from './http/middleware/problems.js';
 import { limitTime } from './http/middleware/time-limit.js';
 import { writeUnicode } from './http/middleware/unicode.js';
 import { answerOperations, type Operation } from './http/operation.js';
-import { limitAddress, limitCaller, limitUnauthenticated } from './limits/limit-rate.js';
+import { limitAddress, limitCaller, limitQuery, limitUnauthenticated } from './limits/limit-rate.js';
 import type { Limiters } from './limits/limiters.js';
 import { OAUTH_PATH, oauthOnDemand } from './oauth/on-demand.js';
 import { accountOperations } from './routes/access/accounts.js';
@@ -76,7 +77,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   // Files in memory, which cost less than counting who asks for them.
   webRoutes(open, dependencies);
   // For the routes that follow it.
-  open.use(limitAddress(dependencies.limiters));
+  open.use(limitAddress(dependencies.limiters, dependencies.development));
   documentRoutes(open, dependencies, () => createOpenApiDocument([...declared, ...publicOperations]));
   errorRoutes(open);
   codecRoutes(open, dependencies);
@@ -96,6 +97,8 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.use(setAnswerHeaders);
   app.use(writeUnicode);
   app.use(answerProblems(dependencies));
+  app.use(requireHost);
+  app.use(limitQuery(dependencies.limiters));
   app.use(limitTime(ANSWER_WITHIN_MS, dependencies.isUnavailable));
   app.use(unversioned(open));
   app.use(answerPublic(publicOperations, tiles, dependencies.limiters));

@@ -41,6 +41,8 @@ export interface State {
   traceparent?: string;
   /** Of an event without an idempotency key whose deliveries are being started. */
   event_id?: string;
+  /** Takes back what the request was counted as by a limit: an outage is not held against who asks meanwhile. */
+  uncount?: () => void;
   caller: Caller;
   /** The account that the caller acts for. */
   account: Account | undefined;

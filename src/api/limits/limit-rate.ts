@@ -1,30 +1,61 @@
 import ipaddr from 'ipaddr.js';
+import { Problem } from '../../domain/http/problem.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
+import { hasTooManyParameters, MAX_QUERY_PARAMETERS } from '../http/bounds/query.js';
 import type { Caller } from '../http/caller/caller.js';
-import type { Context, Middleware } from '../http/context.js';
+import { ownPageOf } from '../http/caller/this-machine.js';
+import type { Context, Development, Middleware } from '../http/context.js';
+import { bearsToken } from '../http/middleware/authenticate.js';
 import type { Limiters } from './limiters.js';
 import { anonymous, type RateLimiter } from './rate-limiter.js';
 
-/** Counts every request against the caller's address. @throws Problem 429 */
-export function limitAddress({ address }: Limiters): Middleware {
+/**
+ * Counts every request against the caller's address. Under `hookline dev` each page of ours is counted by itself: other
+ * pages in the same browser, which send what they like, do not lock its sign-in.
+ *
+ * @throws Problem 429
+ */
+export function limitAddress({ address }: Limiters, development?: Development): Middleware {
   return async (ctx, next) => {
-    count(ctx, address, anonymous(addressKey(ctx.ip)));
+    const page = ownPageOf(ctx, development);
+    count(ctx, address, page === undefined ? addressOf(ctx) : anonymous(`page ${page}`));
     await next();
   };
 }
 
 /**
- * Counts requests that end before their caller is known against the address, so that tokens cannot be guessed without
- * limit. A valid token passes, whatever else its address sends.
+ * Refuses a query of more parameters than any operation takes before anything reads it, and counts it against the
+ * address.
+ *
+ * @throws Problem 400, 429
+ */
+export function limitQuery({ address }: Limiters): Middleware {
+  return (ctx, next) => {
+    if (!hasTooManyParameters(ctx.querystring)) return next();
+    count(ctx, address, addressOf(ctx));
+    throw new Problem(
+      'invalid_request',
+      `The request is not valid: the query must have at most ${MAX_QUERY_PARAMETERS} parameters.`,
+    );
+  };
+}
+
+/**
+ * Counts requests that are refused before their caller is known against the address, so that tokens cannot be guessed
+ * without limit; an address that has used up its limit is refused before anything else is done for it. A token passes,
+ * whatever else its address sends, unless it is found to be invalid: of what cannot be looked up that is not known.
  *
  * @throws Problem 429
  */
 export function limitUnauthenticated({ address }: Limiters): Middleware {
   return async (ctx, next) => {
+    const who = addressOf(ctx);
+    if (address.refuses(who) && !bearsToken(ctx)) count(ctx, address, who);
     try {
       await next();
     } catch (error) {
-      if (!ctx.state.caller) count(ctx, address, anonymous(addressKey(ctx.ip)));
+      const isRefused = error instanceof Problem && error.status < 500;
+      if (isRefused && !ctx.state.caller) count(ctx, address, who);
       throw error;
     }
   };
@@ -55,10 +86,14 @@ export function tokenKey({ id, profile_id }: Caller): string {
 const EVENTS = /^\/[^/]+\/events\//;
 
 function count(ctx: Context, limiter: RateLimiter, key: string, perMinute?: number): void {
-  const { headers, refusal } = limiter.consume(key, sharedNow(), perMinute);
+  const { headers, refusal, giveBack } = limiter.consume(key, sharedNow(), perMinute);
   ctx.set(headers);
   if (refusal) throw refusal;
+  ctx.state.uncount = giveBack;
 }
+
+/** What requests without a token are counted by. */
+const addressOf = ({ ip }: Context): string => anonymous(addressKey(ip));
 
 /** IPv4 addresses one by one; of IPv6 the network of 64 bits, which is what one caller is given. */
 export function addressKey(ip: string): string {

@@ -15,6 +15,8 @@ import { sharedNow } from '../../domain/time/shared-time.js';
 export interface Verdict {
   headers: Record<string, string>;
   refusal?: Problem;
+  /** Takes back that the request was counted, as if it had not been sent. */
+  giveBack(): void;
 }
 
 /** One of the windows in which a caller is counted. */
@@ -70,13 +72,25 @@ export class RateLimiter {
         : [{ table: this.own, limit: { requests: perMinute, windowMs: MINUTE_MS } }];
     const isBlocked = this.blocks.waitOf(caller, now) > 0;
     const states: RateLimitState[] = [];
+    const counted: { table: RateTable; endsAt: number }[] = [];
+    const giveBack = () => {
+      for (const { table, endsAt } of counted.splice(0)) table.giveBack(caller, endsAt);
+    };
     for (const { table, limit } of windows) {
       if (isBlocked) return this.refuse(windows, limit, caller, now);
       const { within, count, resetMs } = table.consume(caller, now, limit.requests);
       if (!within) return this.refuse(windows, limit, caller, now);
       states.push({ limit, remaining: limit.requests - count, resetMs });
+      counted.push({ table, endsAt: now + resetMs });
     }
-    return { headers: states.length > 0 ? this.headers(windows, states) : {} };
+    return { headers: states.length > 0 ? this.headers(windows, states) : {}, giveBack };
+  }
+
+  /** Whether it would refuse a request of a caller now. */
+  refuses(caller: string, now = sharedNow()): boolean {
+    return (
+      this.blocks.waitOf(caller, now) > 0 || this.windows.some(({ table }) => table.waitOf(caller, now) > 0)
+    );
   }
 
   /** Forgets what was counted for a caller who has proved to be welcome, such as a person who has logged in. */
@@ -100,6 +114,7 @@ export class RateLimiter {
         `More than ${limit.requests} requests in ${limit.windowMs / 1_000} seconds for this ${this.kind}. Come back in ${seconds} seconds; requests before then can make the wait longer.`,
         { headers: { 'retry-after': String(seconds) } },
       ),
+      giveBack: () => {},
     };
   }
 

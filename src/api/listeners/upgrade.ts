@@ -48,6 +48,7 @@ export function createUpgrade(options: UpgradeOptions) {
       if (refusal) refuse(socket, 429, { ...headers, ...refusal.headers });
       else refuse(socket, status, headers);
     };
+    let uncount: (() => void) | undefined;
     try {
       const { pathname } = new URL(request.url ?? '/', 'http://host.invalid');
       const [, endpointId = ''] = /^\/v\d+\.\d+\/listeners\/(\w+)\/stream$/.exec(pathname) ?? [];
@@ -57,7 +58,9 @@ export function createUpgrade(options: UpgradeOptions) {
       const holder = ticket && (await ticketHolder({ database, logger }, ticket));
       if (!holder) return refuseStranger(401);
       const perMinute = holder.account?.limits.requests_per_minute;
-      const { refusal, headers } = limiters.token.consume(tokenKey(holder.caller), sharedNow(), perMinute);
+      const verdict = limiters.token.consume(tokenKey(holder.caller), sharedNow(), perMinute);
+      const { refusal, headers } = verdict;
+      uncount = verdict.giveBack;
       if (refusal) return refuse(socket, 429, { ...headers, ...refusal.headers });
       const endpoint = await database.endpoints.getFresh(ticket.account_id, endpointId);
       if (!endpoint?.listener) return refuse(socket, 404, headers);
@@ -72,6 +75,7 @@ export function createUpgrade(options: UpgradeOptions) {
         });
       });
     } catch (error) {
+      uncount?.();
       logger.warn({ err: error }, 'the stream of a listener could not be opened');
       refuse(socket, 503);
     }

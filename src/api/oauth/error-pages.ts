@@ -1,6 +1,6 @@
 import { QueueFullError } from '../../domain/basics/bounded-queue.js';
 import { Problem } from '../../domain/http/problem.js';
-import type { ApiDependencies, Middleware } from '../http/context.js';
+import type { ApiDependencies, Middleware, State } from '../http/context.js';
 import { RETRY_AFTER_S } from './answers.js';
 import type { Pages } from './pages.js';
 
@@ -26,7 +26,7 @@ export const loginEnded = () =>
 
 /** Answers every error of the pages that people see as a page. */
 export function answerErrorPages({ isUnavailable, logger }: ApiDependencies, pages: Pages): Middleware {
-  const toPage = (error: unknown, requestId: string): ErrorPage => {
+  const toPage = (error: unknown, { request_id, uncount }: State): ErrorPage => {
     if (error instanceof ErrorPage) return error;
     if (error instanceof QueueFullError) {
       const text = 'Many people are logging in at the moment. Wait a few seconds, then load this page again.';
@@ -35,18 +35,19 @@ export function answerErrorPages({ isUnavailable, logger }: ApiDependencies, pag
     if (error instanceof Problem)
       return new ErrorPage(error.status, error.title, error.message, error.headers);
     if (isUnavailable(error)) {
-      logger.warn({ request_id: requestId }, 'OAuth: the database is out of reach');
+      uncount?.();
+      logger.warn({ request_id }, 'OAuth: the database is out of reach');
       const { title, text } = pages.outOfReach;
       return new ErrorPage(503, title, text, { 'retry-after': String(RETRY_AFTER_S) });
     }
-    logger.error({ request_id: requestId, err: error }, 'OAuth: an unexpected error');
-    return new ErrorPage(500, 'Something went wrong', `Try again. If it happens again, quote ${requestId}.`);
+    logger.error({ request_id, err: error }, 'OAuth: an unexpected error');
+    return new ErrorPage(500, 'Something went wrong', `Try again. If it happens again, quote ${request_id}.`);
   };
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      const page = toPage(error, ctx.state.request_id);
+      const page = toPage(error, ctx.state);
       ctx.status = page.status;
       ctx.set({ ...pages.headers(), ...page.headers });
       ctx.type = 'html';

@@ -27,6 +27,7 @@ export function oauthOnDemand(dependencies: ApiDependencies & { limiters: Limite
     } catch (error) {
       const isOverdue = error instanceof Problem && error.code === 'unavailable';
       if (!isOverdue && !dependencies.isUnavailable(error)) throw error;
+      ctx.state.uncount?.();
       answerUnavailable(ctx, pages);
     }
   };

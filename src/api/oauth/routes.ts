@@ -57,6 +57,8 @@ export function oauthRoutes(
     router.all(path, async (ctx) => {
       ctx.respond = false;
       await answer(ctx.req, ctx.res);
+      // Only an outage is answered so: a request is not counted for which there was no response.
+      if (ctx.res.statusCode === 503) ctx.state.uncount?.();
     });
   }
 }
@@ -119,10 +121,14 @@ function interactionRoutes(
     const password = (form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1);
     // The name and the address together, so that nobody can lock a person out from another address.
     const who = anonymous(`${client.accountId}:${loginName.toLowerCase()}:${addressKey(ctx.ip)}`);
-    const { refusal } = limiters.login.consume(who);
+    const { refusal, giveBack } = limiters.login.consume(who);
     if (refusal) throw tooManyTries(Number(refusal.headers['retry-after']));
-    const login = await database.logins.find(client.accountId, loginName);
-    if ((await matchesPassword(password, login?.password_hash)) && login) {
+    const login = await loginOf(client.accountId, loginName, password).catch((error: unknown) => {
+      // It was not found to be wrong.
+      giveBack();
+      throw error;
+    });
+    if (login) {
       limiters.login.reset(who);
       await leaveOtherSession(interaction, login.subject);
       await finish(ctx, { login: { accountId: login.subject } });
@@ -155,6 +161,12 @@ function interactionRoutes(
     await details(ctx);
     await denied(ctx);
   });
+
+  /** The login that a name and a password are of. */
+  async function loginOf(accountId: string, name: string, password: string) {
+    const login = await database.logins.find(accountId, name);
+    return (await matchesPassword(password, login?.password_hash)) ? login : undefined;
+  }
 
   /**
    * Ends the session of another person, or of an earlier password, in the same browser. The library would ask for a

@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { answerParserErrors } from '../../api/http/problems/parser-errors.js';
 import type { Settings } from '../../config/schema.js';
 import { type ConnectionLimits, Connections } from '../process/connections.js';
 
@@ -54,8 +55,16 @@ export async function listen({
   HOOKLINE_HOST,
   HOOKLINE_PORT,
   HOOKLINE_KEEP_ALIVE,
-}: Pick<Settings, 'HOOKLINE_HOST' | 'HOOKLINE_PORT' | 'HOOKLINE_KEEP_ALIVE'>) {
-  const server = createServer({ IncomingMessage: OwnRequest, ...timeLimits(HOOKLINE_KEEP_ALIVE) });
+  HOOKLINE_PUBLIC_URL,
+}: Pick<Settings, 'HOOKLINE_HOST' | 'HOOKLINE_PORT' | 'HOOKLINE_KEEP_ALIVE'> & Partial<Settings>) {
+  const server = createServer({
+    IncomingMessage: OwnRequest,
+    // The API says what is missing.
+    requireHostHeader: false,
+    ...timeLimits(HOOKLINE_KEEP_ALIVE),
+  });
+  let url = '';
+  answerParserErrors(server, () => HOOKLINE_PUBLIC_URL ?? url);
   const connections = new Connections(server);
   const early: Parameters<RequestListener>[] = [];
   const keep = (...exchange: Parameters<RequestListener>) => void early.push(exchange);
@@ -68,9 +77,10 @@ export async function listen({
     server.listen(HOOKLINE_PORT, HOOKLINE_HOST, resolve);
   });
   const { port } = server.address() as AddressInfo;
+  url = urlAt(HOOKLINE_HOST, port);
   return {
     /** Where it is, without a trailing slash. */
-    url: urlAt(HOOKLINE_HOST, port),
+    url,
     port,
     /** Answers requests, those that came before included. */
     answer(listener: RequestListener): void {

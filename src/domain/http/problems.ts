@@ -35,6 +35,11 @@ export const PROBLEMS = {
     'The target URL is not https',
     'Register an `https` URL. Over `http` anybody on the way could read events.',
   ],
+  malformed_request: [
+    400,
+    'The request is not valid HTTP',
+    'Send HTTP/1.1 as RFC 9112 has it; `detail` says what the parser met. A proxy or a client of one’s own may write it.',
+  ],
   ambiguous_token: [
     400,
     'More than one access token was sent',
@@ -90,6 +95,11 @@ export const PROBLEMS = {
     406,
     'The Accept header excludes JSON',
     'Leave `Accept` out, or include `application/json`. Without it, and for `*/*`, answers are JSON.',
+  ],
+  request_timeout: [
+    408,
+    'The request did not arrive in time',
+    'Send the request again: headers and body without pauses.',
   ],
   idempotency_conflict: [
     409,
@@ -190,7 +200,17 @@ export const PROBLEMS = {
     'The media type is not supported',
     'Send `Content-Type: application/json`, without `Content-Encoding`.',
   ],
+  expectation_failed: [
+    417,
+    'The expectation cannot be met',
+    'Leave `Expect` out, or send `Expect: 100-continue`.',
+  ],
   rate_limited: [429, 'Too many requests', 'Wait for the number of seconds in `Retry-After`.'],
+  head_too_large: [
+    431,
+    'The request line and the headers are too large',
+    'Send a shorter query, or fewer and shorter headers: together they may have 16 KiB.',
+  ],
   internal_error: [
     500,
     'An error occurred in Hookline',

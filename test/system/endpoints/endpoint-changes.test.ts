@@ -109,9 +109,14 @@ describe('changes of an endpoint', () => {
 
   it('at the same time are all made, one after another', async () => {
     const changes = [{ description: 'a' }, { rate_limit: 7 }, { metadata: { b: 'c' } }, { status: 'paused' }];
-    await Promise.all(changes.map(changed));
+    const names = Array.from({ length: 12 }, (_, at) => `name-${at}`);
+    await Promise.all([...changes, ...names.map((name) => ({ metadata: { [name]: 'x' } }))].map(changed));
     const { description, rate_limit, metadata, status } = await show();
     assert.deepEqual([description, rate_limit, metadata.b, status], ['a', 7, 'c', 'paused']);
+    assert.deepEqual(
+      names.filter((name) => metadata[name] !== 'x'),
+      [],
+    );
   });
 
   it('pause and resume it, and nothing else', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
@@ -40,6 +42,15 @@ describe('the form of a request', () => {
       assert.equal((await send('GET', '/v18.0/event_kinds', { accept })).status, 200, accept);
     for (const accept of ['text/html', 'application/json;q=0, text/html'])
       assert.equal((await send('GET', '/v18.0/event_kinds', { accept })).status, 406, accept);
+  });
+
+  it('of HTTP/1.1 names its host', async () => {
+    const socket = connect(Number(new URL(system.url).port), '127.0.0.1');
+    socket.end('GET /v18.0/me HTTP/1.1\r\nconnection: close\r\n\r\n');
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    assert.match(head, /^HTTP\/1\.1 400 /);
+    assert.match(body, /"code":"malformed_request"/);
+    assert.match(body, /has no Host header/);
   });
 
   it('has no byte order mark: the error names it', async () => {

@@ -146,13 +146,14 @@ describe('hookline dev [world]', () => {
     await checkServers(/UI at (\S+),/.exec(lines.join('\n'))?.[1] ?? '');
     // Temporal UI on this machine shows payloads in clear; no other page can ask for that.
     const ui = /UI at (\S+),/.exec(lines.join('\n'))?.[1] ?? '';
-    for (const [origin, status] of [
+    for (const [origin, status, forwarded] of [
       [ui, 200],
+      [ui, 401, { 'x-forwarded-for': '127.0.0.1' }],
       [ui.replace('127.0.0.1', 'localhost'), 200],
       ['http://127.0.0.1:9', 403],
       ['', 401],
     ] as const) {
-      const headers = { 'content-type': 'application/json', ...(origin !== '' && { origin }) };
+      const headers = { 'content-type': 'application/json', ...(origin !== '' && { origin }), ...forwarded };
       const body = JSON.stringify({ payloads: [] });
       const asked = await fetch(`${new URL(links[0] ?? '').origin}/codec/decode`, {
         method: 'POST',

@@ -36,6 +36,20 @@ describe('a rate limiter', () => {
     assert.equal(wait(limited, now + 48_000), 0);
   });
 
+  it('takes back what was counted, once, and nothing of another window', () => {
+    const limited = limiter('2/1m');
+    const [first] = [limited.consume('ada', NOON), limited.consume('ada', NOON)];
+    assert.ok(limited.refuses('ada', NOON) && !limited.refuses('bob', NOON));
+    first?.giveBack();
+    first?.giveBack();
+    assert.ok(!limited.refuses('ada', NOON));
+    assert.deepEqual([wait(limited, NOON), wait(limited, NOON)], [0, 60]);
+    const late = limited.consume('bob', NOON + 59_000);
+    assert.equal(wait(limited, NOON + 60_000), 0);
+    late.giveBack();
+    assert.deepEqual([wait(limited, NOON + 60_000), wait(limited, NOON + 60_000)], [0, 60]);
+  });
+
   it('blocks a caller that goes on, longer with every minute, but not for a tight loop of one second', () => {
     const limited = limiter('1/1s');
     const loop = Array.from({ length: 800 }, (_, i) => wait(limited, NOON + i));

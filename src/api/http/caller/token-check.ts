@@ -27,6 +27,9 @@ export async function checkToken(dependencies: Dependencies, token: string): Pro
   );
 }
 
+/** Whether a text has the form of a token. */
+export const hasTokenForm = (text: string): boolean => typeOf(text) !== undefined;
+
 /**
  * Checks a token that was checked before, and is known by its hash alone: whether it still stands for its caller.
  *

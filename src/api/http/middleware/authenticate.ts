@@ -1,7 +1,7 @@
 import { Problem } from '../../../domain/http/problem.js';
 import { ACCOUNT_HEADER, actingCaller } from '../caller/acting-account.js';
 import { CHALLENGE, refuseToken } from '../caller/refusals.js';
-import { checkToken } from '../caller/token-check.js';
+import { checkToken, hasTokenForm } from '../caller/token-check.js';
 import type { ApiDependencies, Context, Middleware } from '../context.js';
 
 /**
@@ -19,6 +19,15 @@ export function authenticate(dependencies: ApiDependencies): Middleware {
   };
 }
 
+/** What `Authorization` is to be. */
+const BEARER = /^Bearer +(\S+) *$/i;
+
+/** Whether a request bears what has the form of a token: only the database knows whether it is one. */
+export function bearsToken(ctx: Context): boolean {
+  const token = BEARER.exec(ctx.get('authorization'))?.[1] ?? ctx.query['access_token'];
+  return typeof token === 'string' && hasTokenForm(token);
+}
+
 function readToken(ctx: Context): string {
   const header = ctx.get('authorization');
   const query = ctx.query['access_token'];
@@ -29,7 +38,7 @@ function readToken(ctx: Context): string {
       { headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_request"` } },
     );
   }
-  const token = header ? /^Bearer +(\S+) *$/i.exec(header)?.[1] : query;
+  const token = header ? BEARER.exec(header)?.[1] : query;
   if (header && !token) {
     throw refuseToken('malformed_token', 'The Authorization header must be Bearer, a space, and the token.');
   }

@@ -11,6 +11,7 @@ import {
   visibilityBusy,
 } from '../../../temporal/errors.js';
 import type { ApiDependencies, Context, Middleware } from '../context.js';
+import { PROBLEM_TYPE, problemDocument } from '../problems/document.js';
 
 /**
  * Seconds after which a caller may send an event again that this process had no room for, or try again when a server
@@ -59,6 +60,7 @@ export function answerProblems({
       if (missing) render(ctx, missing, publicUrl);
     } catch (error) {
       const problem = toProblem(ctx, error);
+      if (problem instanceof OutOfReach) ctx.state.uncount?.();
       note(problem, error, ctx.state.request_id);
       render(ctx, problem, publicUrl);
     }
@@ -67,16 +69,19 @@ export function answerProblems({
 
 const EVENTS_PATH = /^\/[^/]+\/events\//;
 
+/** An outage, which is no fault of the caller. */
+class OutOfReach extends Problem {}
+
 /**
  * The response when a server behind Hookline cannot be reached or stays silent. What was asked of it may have been done
  * all the same, so the response claims nothing.
  */
 export function outOfReach(ctx: Context): Problem {
-  return unavailable(ctx, 'A server that Hookline needs does not answer.');
+  return unavailable(ctx, 'A server that Hookline needs does not answer.', OutOfReach);
 }
 
 /** @param reason why the request was not carried out, or not to its end */
-function unavailable(ctx: Context, reason: string): Problem {
+function unavailable(ctx: Context, reason: string, Kind = Problem): Problem {
   const { method, path } = ctx;
   const advice =
     method === 'GET' || method === 'HEAD'
@@ -84,7 +89,7 @@ function unavailable(ctx: Context, reason: string): Problem {
       : EVENTS_PATH.test(path)
         ? adviceOfEvent(ctx)
         : 'It is not known whether the request took effect: check, or send it again.';
-  return new Problem('unavailable', `${reason} ${advice}`, {
+  return new Kind('unavailable', `${reason} ${advice}`, {
     headers: { 'retry-after': String(RETRY_AFTER_S.unavailable) },
   });
 }
@@ -149,14 +154,6 @@ function whereElse({ method, path }: Context): string {
 function render(ctx: Context, problem: Problem, publicUrl: string): void {
   ctx.status = problem.status;
   ctx.set(problem.headers);
-  ctx.body = {
-    type: `${publicUrl}/errors/${problem.code}`,
-    title: problem.title,
-    status: problem.status,
-    detail: problem.message,
-    code: problem.code,
-    request_id: ctx.state.request_id,
-    ...(problem.errors.length > 0 && { errors: problem.errors }),
-  };
-  ctx.type = 'application/problem+json';
+  ctx.body = problemDocument(problem, publicUrl, ctx.state.request_id);
+  ctx.type = PROBLEM_TYPE;
 }

@@ -14,6 +14,7 @@ import {
   requireMatch,
 } from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
+import { oneAfterAnother } from '../../http/found.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { listOperation } from '../../http/paging.js';
@@ -155,9 +156,13 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
       async handle({ params: { id }, body: patch }, ctx) {
         requireManager(ctx, id);
         requireLogoOrigin(settings, patch.portal?.logo_url);
-        const before = await findActiveAccount(dependencies, ctx, id);
-        requireMatch(ctx, accountEtag(before));
-        const changed = await accounts.change(id, patch, before.version, originOf(ctx, id));
+        // Nobody keeps others from an account that is not theirs.
+        await findActiveAccount(dependencies, ctx, id);
+        const changed = await oneAfterAnother(dependencies.database, id, 'account', id, async () => {
+          const before = await findActiveAccount(dependencies, ctx, id);
+          requireMatch(ctx, accountEtag(before));
+          return accounts.change(id, patch, before.version, originOf(ctx, id));
+        });
         if (!changed) throw changedMeanwhile();
         if (changed === 'reference_taken') throw referenceTaken(patch.reference);
         ctx.set('etag', accountEtag(changed));

@@ -1,11 +1,11 @@
 import type Router from '@koa/router';
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import type { Settings } from '../../../config/schema.js';
 import { hashSecret, matchesHash } from '../../../domain/access/secret-hash.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { EncryptionCodec, PayloadCodecError } from '../../../temporal/server/payload-codec.js';
 import { checkBytes, readJsonBytes } from '../../http/body.js';
+import { isFromThisMachine, temporalUiOrigins } from '../../http/caller/this-machine.js';
 import type { ApiDependencies, Context, Development, State } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
 
@@ -73,22 +73,17 @@ function accessByToken({ HOOKLINE_CODEC_TOKEN: token, HOOKLINE_CODEC_ORIGIN: ori
  */
 function accessOnThisMachine(development: Development | undefined): Access | undefined {
   if (development?.temporalUiUrl === undefined) return undefined;
-  const { port } = new URL(development.temporalUiUrl);
-  const origins = ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${port}`);
+  const origins = temporalUiOrigins(development);
   return {
     origins,
     require(ctx) {
-      if (!origins.includes(ctx.get('origin')) || !isLoopback(ctx.req.socket.remoteAddress))
+      if (!origins.includes(ctx.get('origin')) || !isFromThisMachine(ctx))
         throw new Problem(
           'missing_token',
           'Under `hookline dev`, Temporal UI on this machine alone may ask.',
         );
     },
   };
-}
-
-function isLoopback(address = ''): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
 }
 
 /** Other pages may not ask from a browser. The command line sends no origin. */

@@ -5,6 +5,7 @@ import { Problem } from '../../../domain/http/problem.js';
 import { namedEndpoint } from '../../../domain/ledger/summaries.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ApiDependencies } from '../../http/context.js';
+import { oneAfterAnother } from '../../http/found.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { overlapSchema } from '../../http/parameters.js';
@@ -42,18 +43,20 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
       isSecret: true,
       problems: ['invalid_request', 'endpoint_state_conflict'],
       async handle({ params: { id }, body: { overlap, signature_scheme } }, ctx) {
-        const found = await findEndpoint(dependencies, ctx, id);
-        const before = await database.endpoints.getFresh(found.account_id, id);
-        const [newest] = before?.sealed.signing_keys ?? [];
-        if (!before || !newest) throw conflict('The endpoint was deleted meanwhile.');
-        const overlapEnds = new Date(sharedNow() + parseDuration(overlap));
-        if (parseDuration(overlap) > 0 && before.sealed.signing_keys.length >= MAX_SIGNING_KEYS) {
-          throw conflict(
-            `${MAX_SIGNING_KEYS} secrets sign at the moment, which is the limit. End their overlap with DELETE …/secret/previous, or rotate with "overlap": "0s".`,
-          );
-        }
-        const scheme = signature_scheme ?? newest.scheme;
-        const endpoint = await database.endpoints.rotateSecret(before, scheme, overlapEnds, originOf(ctx));
+        const { account_id } = await findEndpoint(dependencies, ctx, id);
+        const endpoint = await oneAfterAnother(database, account_id, 'endpoint', id, async () => {
+          const before = await database.endpoints.getFresh(account_id, id);
+          const [newest] = before?.sealed.signing_keys ?? [];
+          if (!before || !newest) throw conflict('The endpoint was deleted meanwhile.');
+          const overlapEnds = new Date(sharedNow() + parseDuration(overlap));
+          if (parseDuration(overlap) > 0 && before.sealed.signing_keys.length >= MAX_SIGNING_KEYS) {
+            throw conflict(
+              `${MAX_SIGNING_KEYS} secrets sign at the moment, which is the limit. End their overlap with DELETE …/secret/previous, or rotate with "overlap": "0s".`,
+            );
+          }
+          const scheme = signature_scheme ?? newest.scheme;
+          return database.endpoints.rotateSecret(before, scheme, overlapEnds, originOf(ctx));
+        });
         if (!endpoint) throw conflict('The endpoint was changed at the same time. Send it again.');
         await endpointWorkflows.secretsChanged(namedEndpoint(endpoint));
         return renderKeys(database.endpoints.secretsOf(endpoint));

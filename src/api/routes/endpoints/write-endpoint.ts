@@ -14,10 +14,13 @@ import type {
 import type { EndpointRepository } from '../../../models/endpoint/endpoints.js';
 import { requireActive } from '../../http/caller/acting-account.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { found } from '../../http/found.js';
+import { found, oneAfterAnother } from '../../http/found.js';
 import { originOf } from '../../http/origin.js';
 
-/** How often an endpoint may change between reading and writing it before the caller gets `409`. */
+/**
+ * How often an endpoint may change between reading and writing it before the caller gets `409`. Owners change it one
+ * after another: what comes in between are incidents and verifications.
+ */
 const MAX_CONFLICTS = 5;
 
 type Dependencies = Pick<ApiDependencies, 'database' | 'starter' | 'endpointWorkflows'>;
@@ -65,10 +68,10 @@ export async function createEndpoint(
  * Changes an endpoint of the caller's account, and starts what follows from the change: a verification, or the release
  * of its parked deliveries.
  *
- * @param decide what the owner wants it to be, from what it is; called again if somebody else changed it in between
+ * @param decide what the owner wants it to be, from what it is; called again if it has changed in between
  * @param resumes whether the owner asks for the endpoint to be active. Then its deliveries are released though it is
  * active already: an earlier request may have changed it, and have been cut off before the release
- * @throws Problem 404 if the account has no such endpoint, 409 if others keep changing it, or the account's filters
+ * @throws Problem 404 if the account has no such endpoint, 409 if it keeps changing, or the account's filters
  * become too long
  */
 export async function changeEndpoint(
@@ -78,25 +81,28 @@ export async function changeEndpoint(
   decide: (before: EndpointWithSecrets) => EndpointInput,
   resumes = false,
 ): Promise<StoredEndpoint> {
-  const { accountLocks, endpoints } = dependencies.database;
+  const { database } = dependencies;
+  const { accountLocks, endpoints } = database;
   const { account_id } = ctx.state.caller;
-  for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
-    const before = await found('endpoint', id, () => endpoints.getFresh(account_id, id));
-    const input = decide({ ...before, secrets: endpoints.secretsOf(before) });
-    const replace = () => endpoints.replace(before, input, originOf(ctx));
-    const { filter } = input;
-    const endpoint =
-      filter && sizeOf(filter) > sizeOf(before.filter)
-        ? await accountLocks.hold(account_id, 'endpoints', async () => {
-            await requireRoomForFilter(endpoints, account_id, filter, id);
-            return replace();
-          })
-        : await replace();
-    if (!endpoint) continue;
-    await followUp(dependencies, before, endpoint, resumes);
-    return endpoint;
-  }
-  throw new Problem('endpoint_state_conflict', 'The endpoint was changed at the same time. Send it again.');
+  const [before, after] = await oneAfterAnother(database, account_id, 'endpoint', id, async () => {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
+      const before = await found('endpoint', id, () => endpoints.getFresh(account_id, id));
+      const input = decide({ ...before, secrets: endpoints.secretsOf(before) });
+      const replace = () => endpoints.replace(before, input, originOf(ctx));
+      const { filter } = input;
+      const after =
+        filter && sizeOf(filter) > sizeOf(before.filter)
+          ? await accountLocks.hold(account_id, 'endpoints', async () => {
+              await requireRoomForFilter(endpoints, account_id, filter, id);
+              return replace();
+            })
+          : await replace();
+      if (after) return [before, after] as const;
+    }
+    throw new Problem('endpoint_state_conflict', 'The endpoint was changed at the same time. Send it again.');
+  });
+  await followUp(dependencies, before, after, resumes);
+  return after;
 }
 
 async function followUp(

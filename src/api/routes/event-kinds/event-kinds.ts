@@ -167,14 +167,17 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       responses: { 200: { description: 'The kind after the change', schema: eventKindSchema } },
       problems: ['invalid_request', 'event_kind_conflict', 'event_kind_limit_reached'],
       async handle({ account_id, params: { name }, body: { description, schema } }, ctx) {
-        const before = await find(account_id, name);
+        await find(account_id, name);
         await checkSchema(ctx, schema);
-        if (before.versions.length >= MOST.versions)
-          throw new Problem(
-            'event_kind_limit_reached',
-            `The event kind has ${MOST.versions} versions, as many as it may have.`,
-          );
-        const kind = await eventKinds.change(account_id, before, description, schema, originOf(ctx));
+        const kind = await accountLocks.hold(account_id, 'event_kinds', async () => {
+          const before = await find(account_id, name);
+          if (before.versions.length >= MOST.versions)
+            throw new Problem(
+              'event_kind_limit_reached',
+              `The event kind has ${MOST.versions} versions, as many as it may have.`,
+            );
+          return eventKinds.change(account_id, before, description, schema, originOf(ctx));
+        });
         if (!kind)
           throw new Problem(
             'event_kind_conflict',

@@ -17,7 +17,7 @@ import {
   requireMatch,
 } from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { found } from '../../http/found.js';
+import { found, oneAfterAnother } from '../../http/found.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { listOperation } from '../../http/paging.js';
@@ -183,8 +183,10 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       headers: IF_MATCH,
       responses: { 200: { description: 'The replaced profile', schema: profileSchema } },
       async handle({ account_id, params: { id }, body }, ctx) {
-        const version = await versionOf(ctx, account_id, id);
-        const stored = await profiles.replace(account_id, id, body, version, originOf(ctx));
+        const stored = await oneAfterAnother(database, account_id, 'profile', id, async () => {
+          const version = await versionOf(ctx, account_id, id);
+          return profiles.replace(account_id, id, body, version, originOf(ctx));
+        });
         if (!stored) throw changedMeanwhile();
         ctx.set('etag', profileEtag(stored));
         return stored.profile;

@@ -83,6 +83,11 @@ export class RateTable implements SharedTable {
     return { within: true, count: count + 1, resetMs };
   }
 
+  /** Takes back what was counted once. @param endsAt of the window in which that was, milliseconds since the epoch */
+  giveBack(caller: string, endsAt: number): void {
+    if (endsAt === this.endsAt && this.countOf(caller) > 0) this.add(caller, -1);
+  }
+
   /** Milliseconds until a caller is within the limit again; 0 if it is now. @param requests as for {@link consume} */
   waitOf(caller: string, now: number, requests = this.limit.requests): number {
     this.beginWindow(now);
