@@ -262,8 +262,8 @@ export interface LedgerWriter {
    * @param since when the endpoint began to fail
    */
   probe(endpoint: EndpointKey, since: Date): Promise<void>;
-  /** Accepts an event, which may have been accepted before: starts its deliveries, once each. */
-  acceptAgain(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
+  /** Accepts an event, once, however often it is called: it is stored, and its deliveries are started after that. */
+  accept(offer: { event: AcceptedEvent; targets: readonly DeliveryTarget[] }): Promise<unknown>;
   /**
    * Starts the release of what waits for an endpoint.
    *

@@ -8,7 +8,10 @@ import { committedRecord } from '../src/domain/archive/commitments.js';
 import { deliveryId } from '../src/domain/basics/delivery-id.js';
 import { newId } from '../src/domain/basics/ids.js';
 import type { ShownStatus } from '../src/domain/delivery/delivery.js';
+import type { EventToStore } from '../src/domain/delivery/stored-event.js';
+import { storableEvent } from '../src/domain/ledger/sealed-event.js';
 import { deliveryWorkflowId } from '../src/domain/ledger/workflow-ids.js';
+import { createPayloadSealer, type PayloadSealer } from '../src/domain/privacy/payload-sealer.js';
 import { connectDatabase, type Database } from '../src/models/database.js';
 import { percentile } from './support/statistics.js';
 import { type BenchServers, startBenchSystem } from './support/system.js';
@@ -32,12 +35,13 @@ const PAYLOAD = JSON.stringify({
 
 /** Deliveries that Temporal has forgotten: they are put into the archive by themselves. */
 export async function fillArchive(
-  { archive }: Pick<Database, 'archive'>,
+  { archive, events, dataKeys }: Pick<Database, 'archive' | 'events' | 'dataKeys'>,
   account_id: string,
   count: number,
 ): Promise<{ ids: string[]; endpointIds: string[] }> {
   const endpointIds = Array.from({ length: 10 }, () => newId('endpoint'));
   const ids: string[] = [];
+  const sealer = createPayloadSealer(dataKeys, false);
   const began = Date.now() - 31 * DAY_MS;
   for (let made = 0; made < count; made += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, count - made) }, (_, index) =>
@@ -48,7 +52,8 @@ export async function fillArchive(
         new Date(began - (count - made - index) * 1_000),
       ),
     );
-    const sealed = await archive.saveEvents(some.map(({ event }) => event));
+    await events.insert(await Promise.all(some.map((one) => storedEvent(sealer, one))));
+    const sealed = await archive.keepEvents(some.map(({ event }) => event));
     const committed = some.map(async ({ delivery, closed }) => {
       const { id, revision, event_id: eventId } = delivery;
       const { commitment, key = '' } = sealed.get(eventId) ?? {};
@@ -62,6 +67,24 @@ export async function fillArchive(
     ids.push(...some.map(({ delivery }) => delivery.id));
   }
   return { ids, endpointIds };
+}
+
+/** The event of a delivery as it was stored when it was accepted. */
+async function storedEvent(
+  sealer: PayloadSealer,
+  { event, delivery: { endpoint_id } }: ReturnType<typeof archivedDelivery>,
+): Promise<EventToStore> {
+  const { id: event_id, account_id, event_kind, payload, keys } = event;
+  const accepted = {
+    account_id,
+    event_id,
+    event_kind,
+    payload,
+    keys,
+    accepted_at: event.accepted_at.toISOString(),
+  };
+  const storable = await storableEvent(sealer, accepted, undefined);
+  return { ...storable, targets: [{ endpoint_id }], carriers: [], starter: 'bench' };
 }
 
 function archivedDelivery(account_id: string, endpointIds: readonly string[], number: number, at: Date) {
@@ -113,7 +136,6 @@ function archivedDelivery(account_id: string, endpointIds: readonly string[], nu
       id: event_id,
       payload: PAYLOAD,
       payload_bytes: PAYLOAD.length,
-      position,
       closed_at: at,
     },
     delivery: {

@@ -7,6 +7,6 @@ export { releaseParked } from './endpoint/release-parked.js';
 export { secretRotation } from './endpoint/secret-rotation.js';
 export { verifyEndpoint } from './endpoint/verify-endpoint.js';
 export { fanOutEvent } from './fan-out-event.js';
-export { fence } from './fence.js';
 export { eraseSubject } from './privacy/erase-subject.js';
 export { replayDeliveries } from './replay-deliveries.js';
+export { tellTime } from './tell-time.js';

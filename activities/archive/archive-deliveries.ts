@@ -206,15 +206,12 @@ async function archiveTogether(writes: Writes, executions: readonly ClosedExecut
     executions.map((execution, at) =>
       limit(async () => {
         const ids = wanted[at] ?? new Set();
-        const isFanOut = execution.runs.length === 0;
-        return ids.size > 0 || isFanOut ? archiveOne(writes, execution, ids, known) : [];
+        return ids.size > 0 ? archiveOne(writes, execution, ids, known) : [];
       }),
     ),
   );
   await archive.logKept(kept.flat());
   await archive.move(moved);
-  // An event can have been kept while what stands for it was open, and nothing else be wanted of that.
-  await archive.place(new Map(executions.flatMap(({ heads }) => heads)));
   return kept.flat().length;
 }
 
@@ -226,7 +223,7 @@ async function archiveOne(
 ): Promise<KeptRecord[]> {
   const { deliveries, events } = await execution.read(ids);
   await teller.note(deliveries);
-  const sealed = await archive.saveEvents(events);
+  const sealed = await archive.keepEvents(events);
   const toArchived = async (delivery: DeliveryToArchive): Promise<SealableDelivery> => {
     const { closed: _, ...archived } = delivery;
     const revision = (known.get(delivery.id)?.revision ?? 0) + 1;

@@ -138,5 +138,5 @@ export async function emitTo(
     event_kind: kind,
     accepted_at: at,
   };
-  await ledger.acceptAgain({ ...event, payload: JSON.stringify(payload) }, targets);
+  await ledger.accept({ event: { ...event, payload: JSON.stringify(payload) }, targets });
 }

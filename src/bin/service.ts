@@ -9,6 +9,7 @@ import type { Closing } from '../domain/stats/closing.js';
 import { sharedNow } from '../domain/time/shared-time.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
 import { readTemporalTime } from '../temporal/server/server-time.js';
+import { warnUnlessOutage } from './process/repeat.js';
 import type { ApiParts } from './service/api.js';
 import { prepareSchedule } from './service/archive/schedule.js';
 import { createAttempts } from './service/attempts.js';
@@ -21,7 +22,7 @@ import { keepTallies } from './service/counts/tallies.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
-import { createKnowledge, createLedger, createStarter } from './service/ledger.js';
+import { createKnowledge, createLedger, createStarter, keepStarting } from './service/ledger.js';
 import { createListenerExchange } from './service/listeners/listener-exchange.js';
 import { createListeners, type Listeners } from './service/listeners/listeners.js';
 import { createLogWatch } from './service/log/log-watch.js';
@@ -145,7 +146,10 @@ async function startParts(
   stops.add(() => attempts?.poster.close());
 
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
-  const starter = createStarter(settings, servers, knowledge, earlyAttempts, createStartMetrics(registry));
+  const starter = createStarter(settings, servers, knowledge, earlyAttempts, {
+    observer: createStartMetrics(registry),
+    onTrouble: warnUnlessOutage(logger, 'Deliveries could not be started. This is tried again in seconds.'),
+  });
   const ledger = createLedger(settings, servers, starter);
   writes.add(listeners?.start(starter) ?? (() => {}));
   stops.add(keepChanges(servers, ledger, logger));
@@ -183,6 +187,9 @@ async function startParts(
     );
   works.add(async () => (await worker?.catch(() => undefined))?.stop());
   works.add(() => attempts?.earlyAttempts.stop());
+
+  // After the last request, and before the worker stops, which makes the first attempts of what is started.
+  serves.add(keepStarting(settings.HOOKLINE_TEST_TIME_SCALE, servers, starter, logger));
 
   const health = {
     readiness: createReadiness(servers, worker),

@@ -66,6 +66,10 @@ export const TIMINGS = {
    * later. So whoever deletes a key looks once more after this.
    */
   keys_remembered_ms: 12_000,
+  /** How often a process says that it is there, and looks whether others are. */
+  starter_beat_ms: 5_000,
+  /** A process that has not said so for so long is dead, or stands still: others start what it has accepted. */
+  starter_dead_ms: 15_000,
   /** How often what was counted is written: one write for each endpoint, kind and resolution. */
   tally_interval_ms: 5_000,
   /**

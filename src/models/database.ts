@@ -24,9 +24,11 @@ import { EndpointRepository } from './endpoint/endpoints.js';
 import { EveryEndpoint } from './endpoint/every-endpoint.js';
 import { ListenerRepository } from './endpoint/listeners.js';
 import { UsedTicketRepository } from './endpoint/used-tickets.js';
+import { EventSeal } from './event/event-document.js';
 import { EventKindRepository } from './event/event-kinds.js';
-import { IdempotencyRepository } from './event/idempotency.js';
+import { EventRepository } from './event/events.js';
 import { KeySecretRepository } from './event/key-secrets.js';
+import { StarterRepository } from './event/starters.js';
 import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
 import { wakeWritersOfClosedSockets } from './mongo/closed-sockets.js';
@@ -128,12 +130,13 @@ export async function connectDatabase(
   const oauthRecords = new OAuthRecordRepository(connection);
   const dataKeys = new DataKeyRepository(apart ?? connection, keyBox, timings);
   const accountLocks = new AccountLocks(connection);
+  const sealer = createPayloadSealer(dataKeys, encryptsPayloads);
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }, timings),
     accountLocks,
     accounts: new AccountRepository(connection, profiles, changes, timings),
     apiKeys: new ApiKeyRepository(connection, changes, timings),
-    archive: new ArchiveRepository(connection, archive, createPayloadSealer(dataKeys, encryptsPayloads), log),
+    archive: new ArchiveRepository(connection, archive, sealer, log, new EventSeal(box)),
     changes,
     dataKeys,
     /** Where they are. */
@@ -143,10 +146,10 @@ export async function connectDatabase(
     endpoints: new EndpointRepository(connection, box, changes, timings),
     everyEndpoint: new EveryEndpoint(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
+    events: new EventRepository(connection, archive, box),
     eventKinds: new EventKindRepository(connection, changes, timings),
     /** Whose something is: for the operator alone. */
     holders: new HolderRepository(connection),
-    idempotency: new IdempotencyRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
     keySecrets: new KeySecretRepository(connection, box),
     listeners: new ListenerRepository(connection),
@@ -158,6 +161,7 @@ export async function connectDatabase(
     portalSessions: new PortalSessionRepository(connection, changes, timings),
     profiles,
     rateWindows: new RateWindowRepository(connection),
+    starters: new StarterRepository(connection),
     startedReplays: new StartedReplays(connection, accountLocks),
     sequences: new SequenceRepository(connection),
     minutes: new MinuteRepository(connection),

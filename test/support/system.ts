@@ -14,6 +14,7 @@ import { connectDatabase, type Database } from '../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient } from './api-client.js';
 import { atEnd } from './at-end.js';
+import { indexEvents } from './parts/index-events.js';
 import { testAuthority } from './receiver.js';
 import { databaseIn, servers, TEST_PAYLOAD_KEYS } from './servers.js';
 import { countStart } from './started.js';
@@ -137,10 +138,12 @@ export async function startSystem(
   countStart('system');
   const environment = await testEnvironment(overrides);
   const settings = loadSettings(environment);
+  await indexEvents(environment['MONGODB_URI'] ?? '');
   const service = await startService(settings, role, logger ?? pino({ level: 'warn' }, warnings));
   const database = await connectDatabase(environment['MONGODB_URI'] ?? '', {
     ...requireBoxes(settings),
     keysUri: settings.HOOKLINE_KEYS_MONGODB_URI,
+    archive: { records: settings.HOOKLINE_ARCHIVE_DAYS, payloads: settings.HOOKLINE_PAYLOAD_DAYS },
   });
   const temporal = await connectTemporal(requireServers(settings).temporal);
   const url = service.url ?? '';

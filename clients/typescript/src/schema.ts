@@ -5758,7 +5758,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: every delivery is persisted */
+            /** @description Accepted: the event is stored, and its deliveries will be made */
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5824,7 +5824,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of events; of those with a delivery that matches, if deliveries are filtered. An event whose deliveries change between two pages can be on both. A page can have fewer rows than its limit: only a page without next is the last */
+            /** @description A page of events, the latest first; of those with a delivery that matches, if deliveries are filtered, in the order of these deliveries. An event whose deliveries change between two such pages can be on both. A page can have fewer rows than its limit: only a page without next is the last */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import type { ReplayLedger } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
@@ -5,11 +6,13 @@ import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { ReplayItem, ReplayPlan } from '../../domain/replay/replay.js';
+import type { Timings } from '../../domain/timings.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { findForReplay } from '../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../temporal/read/replay/replay-page.js';
 import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
+import { StarterWatch } from '../../temporal/write/accept/starter-watch.js';
 import { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
@@ -17,6 +20,7 @@ import { Incidents } from '../../temporal/write/incidents.js';
 import { ReplayActs } from '../../temporal/write/replay/replay-acts.js';
 import { Replays } from '../../temporal/write/replay/replays.js';
 import type { StartObserver } from '../../temporal/write/start-calls.js';
+import { repeat, warnUnlessOutage } from '../process/repeat.js';
 import type { Servers } from './servers.js';
 
 /** What a process knows of endpoints by its own attempts, and the incidents of those that fail. */
@@ -40,14 +44,16 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
  */
 export function createStarter(
   settings: Settings,
-  { temporal: { client }, sealer }: Servers,
+  { database, temporal: { client }, sealer }: Servers,
   knowledge: EndpointKnowledge,
   earlyAttempts: EarlyAttempts | undefined,
-  observer?: StartObserver,
+  { observer, onTrouble }: { observer?: StartObserver; onTrouble?: (error: unknown) => void } = {},
 ): DeliveryStarter {
   return new DeliveryStarter({
     client,
     sealer,
+    store: database.events,
+    onTrouble,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
     earlyAttempts,
     observer,
@@ -64,6 +70,30 @@ export function createStarter(
 }
 
 /**
+ * Starts what dead processes have accepted and not started, now and again.
+ *
+ * @returns stops it, after what this process has accepted is started as far as there is time for it
+ */
+export function keepStarting(
+  { starter_beat_ms, starter_dead_ms }: Timings,
+  { database: { events, starters } }: Pick<Servers, 'database'>,
+  starter: DeliveryStarter,
+  logger: Logger,
+): () => Promise<void> {
+  const watch = new StarterWatch(starter, { starters, store: events }, starter_dead_ms);
+  const warn = warnUnlessOutage(
+    logger,
+    'It could not be found out whether other processes have left deliveries to start. This is tried again in seconds.',
+  );
+  const stop = repeat(starter_beat_ms, () => watch.beat().catch(warn), { now: true });
+  return async () => {
+    const isDone = await starter.stop();
+    await stop();
+    await watch.stop(isDone).catch(warn);
+  };
+}
+
+/**
  * What starts, reads and steers deliveries, replays and the deletion of accounts. The API of a process has one, and the
  * rest of it another.
  */
@@ -75,7 +105,7 @@ export function createLedger(
   starter: DeliveryStarter,
 ) {
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
-  const sources = { client, recentGroups: starter.recentGroups, sealer, archive: database.archive };
+  const sources = { client, sealer, archive: database.archive };
   const deliveries = new DeliveryReader(sources);
   const replayReader = new ReplayReader(client);
   const registrations = new Registrations(database);

@@ -1,4 +1,5 @@
 import type { AttemptErrorCode } from '../attempt/attempt.js';
+import type { DeliveryKey } from '../basics/delivery-id.js';
 import type { ShownStatus } from '../delivery/delivery.js';
 import type { AttemptSums } from '../list/attempt-filter.js';
 import type { DeliveryFilter, EventFilter } from '../list/delivery-filter.js';
@@ -44,7 +45,7 @@ export interface ArchivedDelivery extends AttemptSums {
 /** A delivery as lists of the archive show it. */
 export type ListedDelivery = Omit<ArchivedDelivery, 'detail' | 'timeline'>;
 
-/** An event of which something is archived. */
+/** An event as it is stored. */
 export interface ArchivedEvent {
   id: string;
   account_id: string;
@@ -63,10 +64,10 @@ export interface ArchivedEvent {
   sequence?: number | undefined;
   /** It is a test of one endpoint. */
   is_test?: true | undefined;
-  /** JSON of how many deliveries a fan-out started; absent if there was none. */
-  fan_out?: string | undefined;
-  /** Where lists of events show it; absent as long as the execution that stands for it is open. */
-  position?: string | undefined;
+  /** The endpoints that it goes to. */
+  endpoint_ids: readonly string[];
+  /** Ids of the groups that carry some of its deliveries. */
+  carriers: readonly string[];
 }
 
 /** Deliveries of some events that match a filter. */
@@ -95,11 +96,19 @@ export interface ArchiveReads {
   /** Deliveries that match, those with the highest positions first. */
   deliveries(accountId: string, filter: ArchivedOf, range: Range, limit: number): Promise<ListedDelivery[]>;
   event(accountId: string, id: string): Promise<ArchivedEvent | undefined>;
+  /** Ids of the groups that may carry a delivery. */
+  carriersOf(accountId: string, key: DeliveryKey): Promise<readonly string[]>;
   /**
-   * Events that match, without payloads, those with the highest positions first. Filters on deliveries are not looked
-   * at.
+   * Events that match, without payloads, the latest first. Filters on deliveries are not looked at.
+   *
+   * @param after only those before the event of this id in the list; absent: from the first
    */
-  events(accountId: string, filter: EventFilter, range: Range, limit: number): Promise<ArchivedEvent[]>;
+  events(
+    accountId: string,
+    filter: EventFilter,
+    limit: number,
+    after: string | undefined,
+  ): Promise<ArchivedEvent[]>;
 }
 
 /** A group has up to twice as many members. */

@@ -22,11 +22,11 @@ export interface DeliveryToArchive extends Omit<ArchivedDelivery, 'revision' | '
 }
 
 /** An event with the payload, as an execution was started with it. */
-export type EventToArchive = ArchivedEvent & {
+export type EventToArchive = Omit<ArchivedEvent, 'endpoint_ids' | 'carriers'> & {
   payload: string;
   /** The payload is sealed; absent if it is plain. */
   sealed?: SealedPayload;
-  /** When the execution closed that it is kept with. */
+  /** When the execution closed that it is kept as long as. */
   closed_at: Date;
 };
 
@@ -62,12 +62,10 @@ export interface KeptRun extends RunKey {
   isLogged: boolean;
 }
 
-/** An execution in the ledger with closed deliveries, or that has started those of an event. */
+/** An execution in the ledger with closed deliveries. */
 export interface ClosedExecution {
-  /** Its closed deliveries; none if it only started some. */
+  /** Its closed deliveries. */
   runs: RunKey[];
-  /** The events that it stands for in lists, with their positions; none while it is open. */
-  heads: readonly (readonly [eventId: string, position: string])[];
   /** Reads what it leaves to the archive. @param ids of the deliveries that are wanted */
   read(ids: ReadonlySet<string>): Promise<ExecutionToArchive>;
 }
@@ -102,8 +100,8 @@ export interface ArchiveWrites {
   setSecondLook(look: SecondLook): Promise<void>;
   /** What is archived of some deliveries, by id. */
   known(ids: readonly string[]): Promise<Map<string, KeptRun>>;
-  /** Keeps events. @returns what their deliveries need of them, by id */
-  saveEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>>;
+  /** Keeps events at least as long as their deliveries. @returns what these need of them, by id */
+  keepEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>>;
   /** The salts of a record; `undefined` if the key of its event was erased. @param key of a {@link SealedEvent} */
   saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined>;
   /** Keeps deliveries that are not kept yet. Readers have them once the log has: {@link logKept}. */
@@ -123,8 +121,6 @@ export interface ArchiveWrites {
   logAllStored(): Promise<void>;
   /** Moves runs of deliveries in lists, to the positions that they have now. */
   move(runs: readonly RunKey[]): Promise<void>;
-  /** Puts events into lists, those that are kept: what stands for them has closed. @param positions by id */
-  place(positions: ReadonlyMap<string, string>): Promise<void>;
   /** Removes the payloads that are past their time. @returns how many */
   removePayloads(): Promise<number>;
 }

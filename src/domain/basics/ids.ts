@@ -18,6 +18,7 @@ const PREFIXES = {
   profile: 'prof',
   replay: 'rpl',
   request: 'req',
+  starter: 'strt',
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;

@@ -30,28 +30,45 @@ export function isSubjectMark(token: string): boolean {
   return token.length === KEY_TOKEN_PREFIX.length + MARK_LENGTH;
 }
 
+/** An event with what is stored of it. */
+export interface StorableEvent {
+  /** As it goes into inputs of workflows: with its payload sealed, if the installation encrypts. */
+  event: AcceptedEvent;
+  /** The payload as it is stored, which names its data key. */
+  sealed: string;
+  /** To the payload. */
+  commitment: string;
+  payload_bytes: number;
+}
+
 /**
- * An event as it goes into inputs of workflows: with its payload sealed, if the installation encrypts.
+ * Seals an event.
  *
  * @param subject token of the person that the event is about
  */
-export async function sealEvent(
+export async function storableEvent(
   sealer: PayloadSealer,
   event: AcceptedEvent,
   subject: string | undefined,
-): Promise<AcceptedEvent> {
+): Promise<StorableEvent> {
   const { payload, keys = [] } = event;
-  if (!sealer.encrypts) return event;
   const context = contextOf(event);
-  const text = await sealer.seal({ ...context, subject }, payload);
-  const salt = await sealer.salt(context, text);
+  const sealed = await sealer.seal({ ...context, subject }, payload);
+  const salt = await sealer.salt(context, sealed);
   // The key was erased a moment ago: the event is about the same subject.
-  if (!salt) return sealEvent(sealer, event, subject);
+  if (!salt) return storableEvent(sealer, event, subject);
+  const commitment = commitTo(salt, payload);
+  const payload_bytes = Buffer.byteLength(payload);
+  const known = { sealed, commitment, payload_bytes };
+  if (!sealer.encrypts) return { event, ...known };
   return {
-    ...event,
-    payload: text,
-    sealed: { commitment: commitTo(salt, payload), bytes: Buffer.byteLength(payload) },
-    ...(subject !== undefined && { keys: [...keys, subjectMark(keyIdOf(text))] }),
+    ...known,
+    event: {
+      ...event,
+      payload: sealed,
+      sealed: { commitment, bytes: payload_bytes },
+      ...(subject !== undefined && { keys: [...keys, subjectMark(keyIdOf(sealed))] }),
+    },
   };
 }
 

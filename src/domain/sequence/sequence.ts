@@ -19,10 +19,10 @@ export const SEQUENCE = {
   /** How often it says so, milliseconds. */
   renewEveryMs: 60_000,
   /**
-   * How long after the end of a process nobody can use its numbers any more, milliseconds: idempotency records, which
-   * have numbers, are kept for 24 hours, and an hour more is for a start that was under way.
+   * How long after the end of a process nobody can use its numbers any more, milliseconds: an insert whose end nobody
+   * knows is under way for seconds.
    */
-  settleAfterMs: 25 * 3_600_000,
+  settleAfterMs: 3_600_000,
 } as const;
 
 /** Numbers that a process may give to events of an account. */

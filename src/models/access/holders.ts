@@ -6,7 +6,7 @@ const PLACES: { [Kind in IdKind]?: { collection: string; field: string } } = {
   api_key: { collection: 'api_keys', field: 'key_id' },
   endpoint: { collection: 'endpoints', field: '_id' },
   erasure: { collection: 'erasures', field: '_id' },
-  event: { collection: 'archived_events', field: '_id' },
+  event: { collection: 'events', field: '_id' },
   oauth_client: { collection: 'oauth_clients', field: '_id' },
   portal_session: { collection: 'portal_sessions', field: 'session_id' },
   profile: { collection: 'profiles', field: '_id' },
@@ -24,7 +24,7 @@ export class HolderRepository {
   }
 
   /**
-   * The account of what has an id, for the operator alone; of an event, if it is archived. `undefined` if there is
+   * The account of what has an id, for the operator alone; `undefined` if there is
    * none.
    */
   async accountOf(kind: IdKind, id: string): Promise<string | undefined> {

@@ -1,8 +1,9 @@
 import type { Model } from 'mongoose';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
+import type { EventDocument } from '../event/event-document.js';
 import { inOnePass } from '../mongo/in-order.js';
-import { type DeliveryDocument, type EventDocument, UNLOGGED } from './archive-documents.js';
+import { type DeliveryDocument, UNLOGGED } from './archive-documents.js';
 import type { UnalteredReader } from './unaltered.js';
 
 /** Documents that expire within this may be gone already, milliseconds: MongoDB removes them now and then. */

@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
-import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from '../../domain/archive/archived.js';
+import type { ArchivedDelivery, ListedDelivery } from '../../domain/archive/archived.js';
 import type { SecondLook } from '../../domain/archive/to-archive.js';
-import { isSubjectMark } from '../../domain/ledger/sealed-event.js';
+import { keysOf } from '../event/event-document.js';
 import { collection, type DocumentIn, may, must, withoutNulls } from '../mongo/collection.js';
 
 /** In the place of a leaf's number: the record is kept, and not in the log yet. Readers do without it until it is. */
@@ -57,43 +57,6 @@ export const deliveries = collection(
 /** A closed delivery as it is stored. */
 export type DeliveryDocument = DocumentIn<typeof deliveries>;
 
-export const events = collection(
-  'archived_events',
-  {
-    _id: must(String),
-    account_id: must(String),
-    event_kind: must(String),
-    accepted_at: must(Date),
-    keys: may<string | string[]>(Schema.Types.Mixed),
-    /** Of the event's subject. */
-    marks: may<string[]>([String]),
-    /** The payload, sealed; absent once it is no longer kept. */
-    sealed: may(String),
-    /** Names the key that sealed it, as a sealed text does, and stays when the payload goes. */
-    key: must(String),
-    commitment: must(String),
-    payload_bytes: must(Number),
-    sequence: may(Number),
-    is_test: may<true>(Boolean),
-    fan_out: may(String),
-    position: may(String),
-    /** When the payload goes; absent once it is gone. */
-    payload_expires_at: may(Date, { index: true }),
-    expires_at: must(Date, { expires: 0 }),
-  },
-  {
-    indexes: [
-      { account_id: 1, position: 1 },
-      { account_id: 1, event_kind: 1, position: 1 },
-      { account_id: 1, keys: 1, position: 1 },
-      { account_id: 1, _id: 1 },
-      { account_id: 1, sequence: 1 },
-    ],
-  },
-);
-/** An event as it is stored. */
-export type EventDocument = DocumentIn<typeof events>;
-
 /** How far the archive is. */
 export const states = collection('archive_state', {
   _id: must(String),
@@ -103,21 +66,6 @@ export const states = collection('archive_state', {
   /** Since when everything that is archived is kept for as long as Temporal keeps it; absent while it is not. */
   outlasts_since: may(Date),
 });
-
-export function keysOf(keys: string | string[] | null | undefined): string[] {
-  return keys ? [keys].flat() : [];
-}
-
-/** Tokens as they are stored: marks of subjects apart, as nothing archived is found by them. */
-export function storedKeys(tokens: readonly string[]): { keys?: string | string[]; marks?: string[] } {
-  const keys = tokens.filter((token) => !isSubjectMark(token));
-  const marks = tokens.filter(isSubjectMark);
-  const [only] = keys;
-  return {
-    ...(only !== undefined && { keys: keys.length === 1 ? only : keys }),
-    ...(marks.length > 0 && { marks }),
-  };
-}
 
 /** A delivery as it is stored, without what lists do not show. The record tells whether the rest was altered. */
 export type ListedDocument = Omit<DeliveryDocument, 'detail' | 'timeline'>;
@@ -141,25 +89,5 @@ export function toListed({ _id, keys, marks: _, ...document }: ListedDocument): 
     keys: keysOf(keys),
     error_code: error_code ?? undefined,
     status_code: status_code ?? undefined,
-  };
-}
-
-/** @param payload opened; absent if it is gone, or its key was erased */
-export function toEvent(document: EventDocument, payload?: string): ArchivedEvent {
-  const { _id, account_id, event_kind, accepted_at, keys, payload_bytes, fan_out, position } = document;
-  const { sealed, commitment, marks, sequence, is_test } = document;
-  return {
-    id: _id,
-    account_id,
-    event_kind,
-    accepted_at,
-    keys: [...keysOf(keys), ...(marks ?? [])],
-    payload,
-    payload_bytes,
-    ...(typeof sequence === 'number' && { sequence }),
-    ...(is_test && { is_test }),
-    ...(sealed && { kept: { sealed, commitment } }),
-    fan_out: fan_out ?? undefined,
-    position: position ?? undefined,
   };
 }

@@ -8,21 +8,17 @@ import type {
   Range,
 } from '../../domain/archive/archived.js';
 import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
+import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { EventFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberRange } from '../../domain/sequence/ranges.js';
+import { type EventDocument, type EventSeal, toEvent } from '../event/event-document.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { inOrder } from '../mongo/in-order.js';
 import { ArchiveAudit } from './archive-audit.js';
-import {
-  type DeliveryDocument,
-  type EventDocument,
-  type ListedDocument,
-  LOGGED,
-  toEvent,
-} from './archive-documents.js';
+import { type DeliveryDocument, type ListedDocument, LOGGED } from './archive-documents.js';
 import { deliveryConditions, eventConditions } from './conditions.js';
 import { type OpenedDelivery, type OpenedEvent, type RecordLog, UnalteredReader } from './unaltered.js';
 
@@ -60,11 +56,12 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     eventModel: Model<EventDocument>,
     sealer: PayloadSealer,
     log: RecordLog,
+    eventSeal: EventSeal,
   ) {
     this.sealer = sealer;
     this.deliveryModel = deliveryModel;
     this.eventModel = eventModel;
-    this.unaltered = new UnalteredReader(log, sealer, eventModel);
+    this.unaltered = new UnalteredReader(log, sealer, eventModel, eventSeal);
     this.audit = new ArchiveAudit(deliveryModel, eventModel, this.unaltered);
   }
 
@@ -192,22 +189,38 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     return event;
   }
 
+  async carriersOf(accountId: string, { event_id, endpoint_id }: DeliveryKey): Promise<readonly string[]> {
+    const document = await this.eventModel
+      .findOne({ _id: event_id }, { account_id: 1, targets: 1, carriers: 1 })
+      .lean();
+    if (document?.account_id !== accountId) return [];
+    const { targets, carriers } = document;
+    const { carrier } = targets.find((target) => target.endpoint_id === endpoint_id) ?? {};
+    return carriers?.filter((_, index) => index === carrier) ?? [];
+  }
+
   async events(
     accountId: string,
     filter: EventFilter,
-    range: Range,
     limit: number,
+    after: string | undefined,
   ): Promise<ArchivedEvent[]> {
+    // There is one with an id, so that no page follows the first.
+    if (filter.event_id !== undefined && after !== undefined) return [];
     const found = await this.eventModel
-      .find({
-        account_id: accountId,
-        ...eventConditions(filter),
-        // An event without a position is not listed: what stands for it in lists is open.
-        ...within({ ...range, above: range.above ?? '' }),
-      })
-      .sort({ position: -1 })
+      .find(
+        {
+          account_id: accountId,
+          ...eventConditions(filter),
+          // Comes last: the embedded server looks at conditions in their order, and this one selects least.
+          ...(after !== undefined && { _id: { $lt: after } }),
+        },
+        { sealed: 0 },
+      )
+      .sort({ _id: -1 })
       .limit(limit)
       .lean();
+    this.unaltered.requireEvents(found);
     return found.map((document) => toEvent(document));
   }
 

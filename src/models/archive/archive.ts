@@ -14,21 +14,13 @@ import {
   type SecondLook,
 } from '../../domain/archive/to-archive.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
-import { commitTo, keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
+import { type EventSeal, events, storedKeys } from '../event/event-document.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { inOnePass } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
-import {
-  type DeliveryDocument,
-  deliveries,
-  type EventDocument,
-  events,
-  states,
-  storedKeys,
-  UNLOGGED,
-} from './archive-documents.js';
+import { type DeliveryDocument, deliveries, states, UNLOGGED } from './archive-documents.js';
 import { ArchiveReader } from './archive-reader.js';
 import type { RecordLog } from './unaltered.js';
 
@@ -58,8 +50,14 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
    * @param sealer of what is kept besides the record
    * @param log takes every record once it is kept, so that none of its leaves is without a record
    */
-  constructor(connection: Connection, retention: ArchiveRetention, sealer: PayloadSealer, log: RecordLog) {
-    super(deliveries(connection), events(connection), sealer, log);
+  constructor(
+    connection: Connection,
+    retention: ArchiveRetention,
+    sealer: PayloadSealer,
+    log: RecordLog,
+    eventSeal: EventSeal,
+  ) {
+    super(deliveries(connection), events(connection), sealer, log, eventSeal);
     this.state = states(connection);
     this.retention = retention;
     this.log = log;
@@ -128,69 +126,22 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     return known;
   }
 
-  /** Keeps events, those that are not kept yet, with the positions that are known by now. */
-  async saveEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>> {
+  /** What deliveries need of their events, which are kept at least as long as the last of them from now on. */
+  async keepEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>> {
     if (events.length === 0) return new Map();
-    const ids = events.map(({ id }) => id);
-    const found = await this.eventModel.find({ _id: { $in: ids } }, { commitment: 1, key: 1 }).lean();
-    const sealed = new Map(found.map(({ _id, commitment, key }) => [_id, { commitment, key }]));
-    await this.keepLonger(events.filter(({ id }) => sealed.has(id)));
-    const missing = events.filter(({ id }) => !sealed.has(id));
-    const created = await Promise.all(missing.map((event) => this.newEvent(event)));
-    for (const { _id, commitment, key } of created) sealed.set(_id, { commitment, key });
-    const taken = await insertMissing(this.eventModel, created);
-    // Whoever kept an event first has chosen its key.
-    const others = await this.saveEvents(missing.filter((_, at) => taken.includes(at)));
-    return new Map([...sealed, ...others]);
-  }
-
-  /** Events that are kept already: as long as the last of their deliveries. */
-  private async keepLonger(events: readonly EventToArchive[]): Promise<void> {
-    if (events.length === 0) return;
-    await this.eventModel.bulkWrite(
-      events.map((event) => ({
-        updateOne: {
-          filter: { _id: event.id },
-          update: {
-            $max: { expires_at: this.expiryOf(event, event.closed_at) },
-            $set: placeOf(event),
-          },
-        },
-      })),
-      { ordered: false },
-    );
-  }
-
-  private async newEvent(event: EventToArchive): Promise<EventDocument> {
-    const { id, account_id, event_kind, accepted_at, keys, payload, payload_bytes, sequence, is_test } =
-      event;
-    const context = { accountId: account_id, eventId: id };
-    // What was sealed when it was accepted stays as it is.
-    const sealed = event.sealed ? payload : await this.sealer.seal(context, payload);
-    const commitment = event.sealed?.commitment ?? (await this.commitTo(context, sealed, payload));
-    const keptMs = this.retention.payloads.days(account_id, event_kind) * DAY_MS;
-    return {
-      _id: id,
-      account_id,
-      event_kind,
-      accepted_at,
-      ...storedKeys(keys),
-      ...placeOf(event),
-      ...(sequence !== undefined && { sequence }),
-      ...(is_test && { is_test }),
-      payload_bytes,
-      sealed,
-      key: keepPlain({ id: keyIdOf(sealed) }, ''),
-      commitment,
-      payload_expires_at: new Date(accepted_at.getTime() + keptMs),
-      expires_at: this.expiryOf(event, event.closed_at),
-    };
-  }
-
-  private async commitTo(context: PayloadContext, sealed: string, payload: string): Promise<string> {
-    const salt = await this.sealer.salt(context, sealed);
-    if (!salt) throw new Error(`the key of ${context.eventId} was erased while it was archived`);
-    return commitTo(salt, payload);
+    const found = await this.eventModel
+      .find({ _id: { $in: events.map(({ id }) => id) } }, { commitment: 1, key: 1, expires_at: 1 })
+      .lean();
+    const kept = new Map(found.map((event) => [event._id, event]));
+    const shorter = events.flatMap((event) => {
+      const expires_at = this.expiryOf(event, event.closed_at);
+      const isShorter = (kept.get(event.id)?.expires_at ?? expires_at) < expires_at;
+      return isShorter
+        ? [{ updateOne: { filter: { _id: event.id }, update: { $max: { expires_at } } } }]
+        : [];
+    });
+    if (shorter.length > 0) await this.eventModel.bulkWrite(shorter, { ordered: false });
+    return new Map(found.map(({ _id, commitment, key }) => [_id, { commitment, key }]));
   }
 
   async saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined> {
@@ -318,26 +269,6 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   }
 
   /**
-   * Puts events into lists: what stands for them has closed, which was open when they were archived. They are kept from
-   * then on.
-   */
-  async place(positions: ReadonlyMap<string, string>): Promise<void> {
-    for (const $in of inParts([...positions.keys()], IDS_AT_ONCE)) {
-      const found = await this.eventModel
-        .find({ _id: { $in } }, { account_id: 1, event_kind: 1, position: 1 })
-        .lean();
-      const updates = found.flatMap((event) => {
-        const position = positions.get(event._id);
-        if (position === undefined || position === event.position) return [];
-        const expires_at = this.expiryOf(event, closedAt(position));
-        const update = { $set: { position }, $max: { expires_at } };
-        return [{ updateOne: { filter: { _id: event._id }, update } }];
-      });
-      if (updates.length > 0) await this.eventModel.bulkWrite(updates, { ordered: false });
-    }
-  }
-
-  /**
    * Removes the payloads that are past their time, some at once: each command must end before a server that is silent
    * for too long counts as gone.
    *
@@ -355,9 +286,4 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
       removed += modifiedCount;
     }
   }
-}
-
-/** Where an event stands in lists, and how many deliveries it was to have, as far as that is known. */
-function placeOf({ position, fan_out }: EventToArchive): Pick<EventDocument, 'position' | 'fan_out'> {
-  return withoutNulls({ position, fan_out });
 }

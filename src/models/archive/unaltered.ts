@@ -5,13 +5,8 @@ import { isRecordAltered, RecordAlteredError } from '../../domain/archive/record
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import { commitTo, isSealedTextError } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
-import {
-  type DeliveryDocument,
-  type EventDocument,
-  type ListedDocument,
-  toEvent,
-  toListed,
-} from './archive-documents.js';
+import { type EventDocument, type EventSeal, toEvent } from '../event/event-document.js';
+import { type DeliveryDocument, type ListedDocument, toListed } from './archive-documents.js';
 
 /** The log that proves what is archived. */
 export interface RecordLog {
@@ -51,11 +46,18 @@ export class UnalteredReader {
   private readonly log: Pick<RecordLog, 'leavesAt'>;
   private readonly sealer: PayloadSealer;
   private readonly eventModel: Model<EventDocument>;
+  private readonly eventSeal: EventSeal;
 
-  constructor(log: Pick<RecordLog, 'leavesAt'>, sealer: PayloadSealer, eventModel: Model<EventDocument>) {
+  constructor(
+    log: Pick<RecordLog, 'leavesAt'>,
+    sealer: PayloadSealer,
+    eventModel: Model<EventDocument>,
+    eventSeal: EventSeal,
+  ) {
     this.log = log;
     this.sealer = sealer;
     this.eventModel = eventModel;
+    this.eventSeal = eventSeal;
   }
 
   /** Deliveries as lists show them. @throws RecordAlteredError for the first that was altered */
@@ -120,11 +122,13 @@ export class UnalteredReader {
   /** An event with its payload. */
   async event(document: EventDocument): Promise<OpenedEvent> {
     const { _id: eventId, account_id: accountId, sealed, commitment, payload_bytes } = document;
-    if (sealed === undefined || sealed === null) return { event: toEvent(document) };
     const altered = (how: string, cause?: unknown) => ({
       event: toEvent(document),
       altered: new RecordAlteredError(eventId, how, { cause }),
     });
+    const wrong = this.eventSeal.whatIsWrong(document);
+    if (wrong !== undefined) return altered(wrong);
+    if (sealed === undefined || sealed === null) return { event: toEvent(document) };
     if (typeof sealed !== 'string') return altered('has a payload that is not a text');
     try {
       const context = { accountId, eventId };
@@ -139,6 +143,14 @@ export class UnalteredReader {
     } catch (error) {
       if (!isSealedTextError(error)) throw error;
       return altered('has a payload that does not open', error);
+    }
+  }
+
+  /** @throws RecordAlteredError for the first event that is not what was written, apart from its payload */
+  requireEvents(documents: readonly EventDocument[]): void {
+    for (const document of documents) {
+      const wrong = this.eventSeal.whatIsWrong(document);
+      if (wrong !== undefined) throw new RecordAlteredError(document._id, wrong);
     }
   }
 

@@ -1,29 +1,28 @@
-import { positionAt } from '../../domain/archive/archived.js';
+import type { ArchivedEvent } from '../../domain/archive/archived.js';
 import { createdAt } from '../../domain/basics/id-time.js';
+import { isId } from '../../domain/basics/ids.js';
 import { type FailingTask, keepsFailing } from '../../domain/explain/failing-task.js';
-import { openEvent } from '../../domain/ledger/sealed-event.js';
-import { KIND_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
-import { archivedEvent, fanOutIn, summaryIn } from './archive/archived-views.js';
-import { eventLists, eventsOfDeliveryLists } from './archive/both-lists.js';
-import { listBoth, type PlacedRow } from './archive/merged-list.js';
-import { asksForDeliveries, eventClauses, eventTest, type LedgerFilter } from './delivery-filter.js';
-import { deliveriesOf, headsOf } from './delivery-view.js';
+import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
+import { InvalidCursorError } from '../errors.js';
+import { summaryIn } from './archive/archived-views.js';
+import { eventsOfDeliveryLists } from './archive/both-lists.js';
+import { listBoth } from './archive/merged-list.js';
+import { asksForDeliveries } from './delivery-filter.js';
+import { deliveriesOf } from './delivery-view.js';
 import { newestRuns } from './earlier-runs.js';
 import { type EventSummary, type EventWithPayload, fanOutProgress, findFanOut } from './event-view.js';
 import { readFailingTask } from './failing-task.js';
-import { sequencesIn } from './group/group-memo.js';
-import { readStartedEvent } from './history.js';
 import { type LedgerSources, locateEvent, untilVisible } from './locate.js';
 import { RowReader } from './row-reader.js';
-import { isOpenOrClosedSince, where } from './visibility/clauses.js';
-import { type ExpandedPage, listExpanded } from './visibility/expanded-list.js';
 import type { Execution, Page } from './visibility/visibility.js';
 
 /** Archived deliveries of an event that it is read with; the list of deliveries has the others. */
 const MAX_ARCHIVED = 100;
 
-/** Reads events from the ledger, where an event is known by the executions that it started, and from the archive. */
+/** Of a young event with so many deliveries all are waited for: they are started right after it was accepted. */
+const MAX_AWAITED = 10;
+
+/** Reads events, which are documents, with their deliveries, which are executions until they are archived. */
 export class EventReader {
   readonly sources: LedgerSources;
 
@@ -31,53 +30,40 @@ export class EventReader {
     this.sources = sources;
   }
 
-  /**
-   * One event of an account; `undefined` if the account has no such event.
-   *
-   * @param endpointIds endpoints that the event may have gone to: its deliveries are found by them before visibility
-   * lists them
-   */
-  async get(
-    accountId: string,
-    eventId: string,
-    endpointIds: readonly string[],
-  ): Promise<EventWithPayload | undefined> {
-    const { client, archive, sealer } = this.sources;
+  /** One event of an account; `undefined` if the account has no such event. */
+  async get(accountId: string, eventId: string): Promise<EventWithPayload | undefined> {
+    const { client, archive } = this.sources;
+    const event = await archive.event(accountId, eventId);
+    if (!event) return undefined;
+    const others = await archive.deliveriesOf(accountId, [eventId], MAX_ARCHIVED);
+    const awaited = event.endpoint_ids.length <= MAX_AWAITED ? event.endpoint_ids.length : 1;
     const { executions, fanOut } = await untilVisible(
       eventId,
       async () => {
         const [executions, fanOut] = await Promise.all([
-          locateEvent(this.sources, accountId, eventId, endpointIds),
+          locateEvent(this.sources, event),
           findFanOut(client, accountId, eventId),
         ]);
         return { executions, fanOut };
       },
-      ({ executions, fanOut }) => executions.length + fanOut.length > 0,
+      ({ executions, fanOut }) =>
+        fanOut.length > 0 || deliveriesIn(executions, event) + others.length >= awaited,
     );
-    const [first] = [...fanOut, ...executions];
-    const [event, archived] = await Promise.all([
-      first && readStartedEvent(client, first, eventId),
-      archive.event(accountId, eventId),
-    ]);
-    const others = archived ? await archive.deliveriesOf(accountId, [eventId], MAX_ARCHIVED) : [];
-    if (event?.account_id !== accountId) return archived && archivedEvent(archived, others);
     const runs = executions
       .flatMap((execution) => deliveriesOf(execution, accountId).map((row) => ({ execution, row })))
       .filter(({ row }) => row.summary.event_id === eventId);
-    const { event_kind: kind, sequence, is_test } = event;
-    const payload = await openEvent(sealer, event);
-    const created_at = createdAt(eventId);
+    const { event_kind: kind, sequence, is_test, payload, kept } = event;
     // Newer runs come first in the list, so for each run that is shown its newer ones are here, too.
     const rows = new RowReader(client);
     const held = await Promise.all(newestRuns(runs, runs).map((one) => rows.summary(one)));
     const ids = new Set(held.map(({ id }) => id));
-    const deliveries = [...held, ...others.filter(({ id }) => !ids.has(id)).map(summaryIn)];
-    const fan_out = fanOutProgress(fanOut) ?? (archived && fanOutIn(archived));
-    const is_erased = payload === undefined;
     return {
-      ...{ id: eventId, kind, created_at },
+      ...{ id: eventId, kind, created_at: createdAt(eventId) },
       ...(sequence !== undefined && { sequence }),
-      ...{ payload, is_erased, fan_out, deliveries },
+      payload,
+      is_erased: kept !== undefined && payload === undefined,
+      fan_out: fanOutProgress(fanOut),
+      deliveries: [...held, ...others.filter(({ id }) => !ids.has(id)).map(summaryIn)],
       ...(is_test && { is_test }),
     };
   }
@@ -94,8 +80,10 @@ export class EventReader {
   }
 
   /**
-   * A page of an account's events: those that match what is asked of events, and have a delivery that matches all that
-   * is asked of deliveries.
+   * A page of an account's events, the latest first: those that match what is asked of events, and have a delivery that
+   * matches all that is asked of deliveries.
+   *
+   * @throws InvalidCursorError if the cursor did not come from this list
    */
   async list(
     accountId: string,
@@ -105,33 +93,19 @@ export class EventReader {
   ): Promise<Page<EventSummary>> {
     const sources = { ...this.sources, accountId };
     if (asksForDeliveries(filter)) return listBoth(eventsOfDeliveryLists(sources, filter), limit, after);
-    const lists = eventLists(sources, filter, (size, from, since) =>
-      this.heads(accountId, { ...filter, since }, size, from),
-    );
-    return listBoth(lists, limit, after);
+    if (after !== undefined && !isId('event', after)) throw new InvalidCursorError();
+    const found = await this.sources.archive.events(accountId, filter, limit + 1, after);
+    const data = found.slice(0, limit).map(({ id, event_kind: kind, sequence }) => ({
+      ...{ id, kind, created_at: createdAt(id) },
+      ...(sequence !== undefined && { sequence }),
+    }));
+    const last = data.at(-1);
+    return { data, ...(found.length > limit && last && { after: last.id }) };
   }
+}
 
-  /** A page of events by the executions that stand for them. */
-  private heads(
-    accountId: string,
-    { since, ...ofEvent }: EventFilter & Pick<LedgerFilter, 'since'>,
-    limit: number,
-    after: string | undefined,
-  ): Promise<ExpandedPage<PlacedRow<EventSummary>>> {
-    const clauses = [...where(accountId, { isHead: true, isCurrent: true, since }), ...eventClauses(ofEvent)];
-    const expand = (execution: Execution) => {
-      if (!isOpenOrClosedSince(execution, since)) return [];
-      const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
-      const isWanted = eventTest(ofEvent, execution);
-      const sequences = sequencesIn(execution);
-      return headsOf(execution, accountId).map((id, index) => {
-        const { closeTime, runId } = execution;
-        const position = closeTime && positionAt(closeTime, runId, index);
-        const sequence = sequences.get(id);
-        const value = { id, kind, created_at: createdAt(id), ...(sequence !== undefined && { sequence }) };
-        return isWanted({ event_id: id, event_kind: kind }) ? { id, value, position } : undefined;
-      });
-    };
-    return listExpanded(this.sources.client, clauses, { expand }, limit, after);
-  }
+/** How many deliveries of an event are in some executions. */
+function deliveriesIn(executions: readonly Execution[], { id, account_id }: ArchivedEvent): number {
+  const rows = executions.flatMap((execution) => deliveriesOf(execution, account_id));
+  return new Set(rows.filter(({ summary }) => summary.event_id === id).map(({ summary }) => summary.id)).size;
 }

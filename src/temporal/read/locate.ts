@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { ArchiveReads } from '../../domain/archive/archived.js';
+import type { ArchivedEvent, ArchiveReads } from '../../domain/archive/archived.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idTime } from '../../domain/basics/id-time.js';
-import { DELIVERY_TYPE, deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { DELIVERY_TYPE, deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { deliveriesOf } from './delivery-view.js';
-import type { RecentGroups } from './group/recent-groups.js';
 import type { Located } from './row-reader.js';
 import { where } from './visibility/clauses.js';
 import { describeExecution, type Execution, listExecutions } from './visibility/visibility.js';
@@ -21,7 +20,7 @@ const VISIBLE_WITHIN_MS = 10_000;
 const WAITS_MS = [25, 50, 75, 100, 250];
 /** Executions of one event that are read at once; the list of deliveries has the others. */
 const MAX_EXECUTIONS_OF_EVENT = 100;
-/** Endpoints that are tried one by one for a young event. Accounts with more of them depend on visibility. */
+/** Endpoints that are tried one by one for a young event. Of one with more of them, visibility tells the others. */
 const MAX_CANDIDATES = 50;
 /** An event's deliveries to one endpoint are in no more groups than this. */
 const MAX_GROUPS_OF_DELIVERY = 10;
@@ -29,21 +28,19 @@ const MAX_GROUPS_OF_DELIVERY = 10;
 /** What is read of deliveries and events, and with what. */
 export interface LedgerSources {
   client: Client;
-  /** Groups that this process has started, which visibility may not list yet. */
-  recentGroups: RecentGroups;
   /** Opens what executions hold sealed. */
   sealer: PayloadSealer;
-  /** Has what Temporal has removed. */
+  /** Has events, and what Temporal has removed. */
   archive: ArchiveReads;
 }
 
 /**
  * The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. Temporal
- * knows an execution by its id at once, but lists it a moment later; so a group that another process started is found
- * only by looking again.
+ * knows an execution by its id at once, but lists it a moment later; so it is looked for under the ids that it can
+ * have, which the event tells, before it is listed.
  */
 export function locateDelivery(
-  { client, recentGroups }: LedgerSources,
+  { client, archive }: LedgerSources,
   accountId: string,
   key: DeliveryKey,
 ): Promise<Located | undefined> {
@@ -53,9 +50,12 @@ export function locateDelivery(
     return row && { execution, row };
   };
   const alone = async () => find(await describeExecution(client, deliveryWorkflowId(accountId, key)));
-  const inRecentGroup = async () => {
-    const groupId = recentGroups.find(key);
-    return groupId === undefined ? undefined : find(await describeExecution(client, groupId));
+  const inGroup = async () => {
+    for (const groupId of await archive.carriersOf(accountId, key)) {
+      const located = find(await describeExecution(client, groupWorkflowId(groupId)));
+      if (located) return located;
+    }
+    return undefined;
   };
   const listed = async () => {
     const ofKey = { event: key.event_id, endpoint: key.endpoint_id };
@@ -65,22 +65,18 @@ export function locateDelivery(
   };
   return untilVisible(
     key.event_id,
-    async () => (await alone()) ?? (await inRecentGroup()) ?? (await listed()),
+    async () => (await alone()) ?? (await inGroup()) ?? (await listed()),
     (located) => located !== undefined,
   );
 }
 
 /**
- * The executions of an event of an account, except its fan-out; groups among them have other deliveries, too.
- *
- * @param endpointIds endpoints that the event may have gone to: while it is young, visibility may not list its
- * deliveries
+ * The executions of an event, except its fan-out; groups among them have other deliveries, too. While the event is
+ * young, visibility may not list all of them.
  */
 export async function locateEvent(
-  { client, recentGroups }: LedgerSources,
-  accountId: string,
-  eventId: string,
-  endpointIds: readonly string[],
+  { client }: LedgerSources,
+  { id: eventId, account_id: accountId, endpoint_ids, carriers }: ArchivedEvent,
 ): Promise<Execution[]> {
   const clauses = where(accountId, { event: eventId, isCurrent: true });
   const { data: listed } = await listExecutions(client, clauses, MAX_EXECUTIONS_OF_EVENT);
@@ -88,10 +84,10 @@ export async function locateEvent(
   // What is listed as closed is as it is now. Everything else is read again: it may have closed, or not be listed yet.
   const closed = listed.filter(({ status }) => status.name !== 'RUNNING');
   const candidates = new Set([
-    ...endpointIds
+    ...endpoint_ids
       .slice(0, MAX_CANDIDATES)
       .map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),
-    ...recentGroups.findOfEvent(eventId),
+    ...carriers.map(groupWorkflowId),
   ]);
   for (const { workflowId } of closed) candidates.delete(workflowId);
   // A delivery that was sent again has a closed run and an open one under one id.

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { fence } from '../../../workflows/index.js';
+import type { tellTime } from '../../../workflows/index.js';
 import { clockWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { temporalClock } from '../../domain/time/shared-time.js';
 
@@ -8,7 +8,7 @@ import { temporalClock } from '../../domain/time/shared-time.js';
  * nothing, and of which there is one at a time.
  */
 export async function readTemporalTime(client: Client, taskQueue: string): Promise<void> {
-  const handle = await client.workflow.start<typeof fence>('fence', {
+  const handle = await client.workflow.start<typeof tellTime>('tellTime', {
     workflowId: clockWorkflowId(taskQueue),
     taskQueue,
     args: [],

@@ -1,4 +1,4 @@
-import { Admission, type PendingDelivery, type Starts } from './admission.js';
+import { Admission, type PendingDelivery, type Reservation, type Starts } from './admission.js';
 import type { StartSlots } from './start-slots.js';
 
 /**
@@ -19,23 +19,15 @@ export class AdmissionLanes {
     this.isolated = new Admission(isolatedSlots, starts, 100);
   }
 
-  /** How many deliveries wait, in both lanes. */
-  get waiting(): number {
-    return this.direct.waiting + this.isolated.waiting;
-  }
-
-  /**
-   * Starts deliveries of one event, each in its lane. Resolves once every one of them is persisted.
-   *
-   * @throws LedgerBusyError if too many are waiting in a lane; then none is started
-   */
-  async submit(deliveries: readonly PendingDelivery[]): Promise<void> {
+  /** Makes room for deliveries of one event, each in its lane. */
+  reserve(
+    deliveries: readonly PendingDelivery[],
+  ): (Reservation & { deliveries: readonly PendingDelivery[] })[] {
     const isolated = deliveries.filter(({ placement }) => placement.isolated);
     const direct = deliveries.filter(({ placement }) => !placement.isolated);
-    this.direct.checkRoom(direct.length);
-    this.isolated.checkRoom(isolated.length);
-    // The producer of an event that healthy endpoints get, too, does not wait because of the others.
-    const isUrgent = direct.length > 0;
-    await Promise.all([this.direct.submit(direct), this.isolated.submit(isolated, isUrgent)]);
+    return [
+      ...(direct.length > 0 ? [{ deliveries: direct, ...this.direct.reserve(direct) }] : []),
+      ...(isolated.length > 0 ? [{ deliveries: isolated, ...this.isolated.reserve(isolated) }] : []),
+    ];
   }
 }

@@ -1,8 +1,7 @@
+import { newId } from '../../domain/basics/ids.js';
 import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
 import type { Placement } from '../../domain/endpoint/endpoint-conditions.js';
-import type { GroupRange } from '../../domain/ledger/group-series.js';
 import { bytesInList, MAX_ATTRIBUTE_BYTES } from '../../domain/ledger/search-attributes.js';
-import { LedgerBusyError } from '../errors.js';
 import type { StartSlots } from './start-slots.js';
 
 /** A delivery that is to be started. */
@@ -15,16 +14,24 @@ export interface PendingDelivery {
   placement: Placement;
   /** The host of its endpoint, if it is known: for people who read summaries. */
   host?: (() => string | undefined) | undefined;
-  /** The groups that it may be started in, if its request can be repeated; absent: any. */
-  groups?: GroupRange | undefined;
 }
 
-/** Starts deliveries. Both functions resolve once the starts are persisted. */
+/** Starts deliveries. Both functions resolve once the starts are persisted, however often that has to be tried. */
 export interface Starts {
   /** Starts each delivery by itself. */
   startAlone(deliveries: readonly PendingDelivery[]): Promise<void>;
-  /** Starts deliveries as one group. */
-  startGroup(deliveries: readonly PendingDelivery[]): Promise<void>;
+  /** Starts deliveries as a group, under an id that their events name. */
+  startGroup(deliveries: readonly PendingDelivery[], id: string): Promise<void>;
+}
+
+/** Deliveries that will be started, once their event is stored. */
+export interface Reservation {
+  /** The group that carries them; absent: each is started by itself. */
+  group?: string;
+  /** The event is stored. Resolves when they are started. */
+  stored(): Promise<void>;
+  /** The event is not stored, or nobody knows. */
+  dropped(): void;
 }
 
 /**
@@ -33,15 +40,11 @@ export interface Starts {
  * backslashes and line breaks, with one character more each.
  */
 export const MAX_GROUP_BYTES = 512 * 1024;
-/** The most deliveries that wait for a start in a lane; beyond it, events are refused. */
-export const MAX_WAITING = 5_000;
-/** Deliveries of one event up to this many are started by themselves if nothing else waits. */
-const MAX_ALONE = 10;
 /**
  * After a group its slot pauses: at least so many times as long as the start took, so that the first attempts get the
- * processor; then until as many deliveries wait as the group had, at most `most` times, because the producers that were
+ * processor; then until as many deliveries wait as the group had, at most `most` times, because producers that were
  * answered send again. If starts take long because Temporal is far away, they send again much sooner: the second part
- * has a longest time, milliseconds. Groups get larger and answers come sooner than without the pause
+ * has a longest time, milliseconds. Groups get larger than without the pause
  * (`docs/decisions/0010-rest-after-a-group.md`).
  *
  * Where slots linger, the first part is longer, and the second one ends early only if there is a full group: events
@@ -52,12 +55,6 @@ const REST = {
   usual: { least: 0.5, longestWaitMs: 25 },
   lingering: { least: 1.2, longestWaitMs: 75 },
 };
-/**
- * Where slots linger, the responses to a group's producers are staggered: so many at a time, over this many times as
- * long as its start took, but no longer than this, milliseconds. Producers send again once they have theirs; if all did
- * so at once, others would be behind all of them.
- */
-const STAGGER = { size: 4, times: 2, longestMs: 50 };
 
 /**
  * The next delivery counts as late after so many times the mean time between two; the weight of the latest of these
@@ -65,16 +62,73 @@ const STAGGER = { size: 4, times: 2, longestMs: 50 };
  */
 const GAP = { lateAfter: 2, weight: 0.2, longestMs: 1_000 };
 
-interface Waiting {
-  delivery: PendingDelivery;
-  isUrgent: boolean;
-  resolve(): void;
-  reject(error: unknown): void;
+/** Deliveries that are started with one call, or each with its own. */
+class Unit {
+  readonly id: string | undefined;
+  readonly deliveries: PendingDelivery[] = [];
+  /** Reservations whose event is not stored yet. */
+  reserved = 0;
+  /** Takes no more. */
+  isClosed = false;
+  readonly started: Promise<void>;
+  resolve = () => {};
+  private readonly events = new Set<string>();
+  private readonly names = new Set<string>();
+  private size = 0;
+  private bytes = 0;
+  private attributeBytes = 1;
+  private settle = () => {};
+
+  constructor(id?: string) {
+    this.id = id;
+    this.started = new Promise((resolve) => {
+      this.resolve = resolve;
+    });
+  }
+
+  /** Makes room for deliveries of one event; `false` if there is none. */
+  take(deliveries: readonly PendingDelivery[]): boolean {
+    const [first] = deliveries;
+    if (!first || this.isClosed) return false;
+    const { event } = first;
+    const bytes = this.events.has(event.event_id) ? 0 : Buffer.byteLength(event.payload);
+    const names = [event.account_id, ...(event.keys ?? [])].filter((name) => !this.names.has(name));
+    const attributeBytes = names.reduce((sum, name) => sum + bytesInList(name), 0);
+    const fits =
+      this.size + deliveries.length <= MAX_GROUP_SIZE &&
+      this.bytes + bytes <= MAX_GROUP_BYTES &&
+      this.attributeBytes + attributeBytes <= MAX_ATTRIBUTE_BYTES;
+    if (!fits && this.size > 0) return false;
+    this.events.add(event.event_id);
+    for (const name of names) this.names.add(name);
+    this.size += deliveries.length;
+    this.bytes += bytes;
+    this.attributeBytes += attributeBytes;
+    this.reserved += 1;
+    return true;
+  }
+
+  /** A reservation's event is stored, or is not. */
+  settled(deliveries: readonly PendingDelivery[]): void {
+    this.deliveries.push(...deliveries);
+    this.reserved -= 1;
+    if (this.reserved === 0) this.settle();
+  }
+
+  /** Takes no more; resolves when it is known of all that it has taken whether their events are stored. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    if (this.reserved > 0)
+      await new Promise<void>((resolve) => {
+        this.settle = resolve;
+      });
+  }
 }
 
 /**
- * Groups deliveries that wait for a start slot. While slots are free nothing waits, and every delivery is started by
- * itself. What arrives while all slots are taken is started together, as one group, in the next free one.
+ * Decides which deliveries are started together. While start slots are free, every delivery is started by itself, under
+ * its own id. What arrives while all slots are taken is put into a group, which is started in the next free slot. That
+ * is decided before the event is stored, because the event names the group: whoever starts it, the same is started.
  *
  * A free slot may linger: it waits for more deliveries as long as the next one comes soon. One of a group costs a
  * fraction of one by itself.
@@ -82,12 +136,17 @@ interface Waiting {
 export class Admission {
   private readonly slots: StartSlots;
   private readonly starts: Starts;
-  private queue: Waiting[] = [];
-  /** Whether a slot has been asked for on behalf of the queue. */
-  private isAsking = false;
-  /** Called when something is added to the queue. */
-  private readonly watchers = new Set<() => void>();
   private readonly lingerMs: number;
+  /** In the order in which they are started. */
+  private readonly units = new Set<Unit>();
+  /** Groups that take more, by event kind. */
+  private readonly open = new Map<string, Unit>();
+  /** Whether a slot has been asked for on behalf of the units. */
+  private isAsking = false;
+  /** Units that are being started, and pauses after them. */
+  private starting = 0;
+  /** Called when deliveries come. */
+  private readonly watchers = new Set<() => void>();
   private latestAt = Number.NEGATIVE_INFINITY;
   /** Mean time between two deliveries, milliseconds. */
   private meanGapMs = GAP.longestMs;
@@ -99,52 +158,84 @@ export class Admission {
     this.lingerMs = lingerMs;
   }
 
-  /**
-   * Starts deliveries of one event, by themselves or together with others. Resolves once every one of them is
-   * persisted.
-   *
-   * @param isUrgent they are started as soon as there is a slot
-   * @throws LedgerBusyError if too many are waiting
-   */
-  async submit(deliveries: readonly PendingDelivery[], isUrgent = false): Promise<void> {
-    if (deliveries.length === 0) return;
-    this.checkRoom(deliveries.length);
+  /** Makes room for deliveries of one event. */
+  reserve(deliveries: readonly PendingDelivery[]): Reservation {
     if (this.lingers) this.noteArrival(deliveries.length);
-    const started = deliveries.map(
-      (delivery) =>
-        new Promise<void>((resolve, reject) => this.queue.push({ delivery, isUrgent, resolve, reject })),
-    );
-    for (const watch of [...this.watchers]) watch();
-    this.askForSlot();
-    await Promise.all(started);
+    const unit = this.unitFor(deliveries);
+    return {
+      ...(unit.id !== undefined && { group: unit.id }),
+      stored: () => {
+        unit.settled(deliveries);
+        for (const watch of [...this.watchers]) watch();
+        this.askForSlot();
+        return unit.started;
+      },
+      dropped: () => unit.settled([]),
+    };
   }
 
-  /** @throws LedgerBusyError if there is no room for so many more deliveries to wait */
-  checkRoom(deliveries: number): void {
-    if (this.queue.length + deliveries > MAX_WAITING)
-      throw new LedgerBusyError('Too many events wait to be accepted.');
+  private unitFor(deliveries: readonly PendingDelivery[]): Unit {
+    const kind = deliveries[0]?.event.event_kind ?? '';
+    const open = this.open.get(kind);
+    if (open?.take(deliveries)) return open;
+    const isBusy = open || this.units.size > 0 || this.starting >= this.slots.count || this.expectsMore;
+    const unit = new Unit(isBusy ? newId('group') : undefined);
+    unit.take(deliveries);
+    this.units.add(unit);
+    if (isBusy) this.open.set(kind, unit);
+    else unit.isClosed = true;
+    return unit;
   }
 
-  /** How many deliveries wait. */
-  get waiting(): number {
-    return this.queue.length;
+  /** Deliveries that are stored and wait. */
+  private get waiting(): number {
+    let waiting = 0;
+    for (const { deliveries } of this.units) waiting += deliveries.length;
+    return waiting;
   }
 
   private askForSlot(): void {
-    if (this.isAsking || this.queue.length === 0) return;
+    if (this.isAsking || this.waiting === 0) return;
     this.isAsking = true;
     void this.slots.run(async () => {
       await this.gather();
       this.isAsking = false;
-      const batch = this.takeBatch();
-      const leftBehind = this.queue.length > 0;
+      const unit = this.next();
+      const leftBehind = this.waiting > 0;
       this.askForSlot();
-      await this.start(batch, leftBehind);
+      if (unit) await this.start(unit, leftBehind);
     });
+  }
+
+  /** The unit that has waited longest, of those with a delivery that is stored. */
+  private next(): Unit | undefined {
+    for (const unit of this.units) {
+      if (unit.deliveries.length === 0) continue;
+      this.units.delete(unit);
+      unit.isClosed = true;
+      for (const [kind, open] of this.open) if (open === unit) this.open.delete(kind);
+      return unit;
+    }
+    return undefined;
+  }
+
+  private async start(unit: Unit, leftBehind: boolean): Promise<void> {
+    this.starting += 1;
+    await unit.close();
+    const { id, deliveries } = unit;
+    const began = performance.now();
+    await (id === undefined ? this.starts.startAlone(deliveries) : this.starts.startGroup(deliveries, id));
+    unit.resolve();
+    if (id !== undefined) await this.rest(deliveries.length, leftBehind, performance.now() - began);
+    this.starting -= 1;
   }
 
   private get lingers(): boolean {
     return this.lingerMs > 0;
+  }
+
+  private get expectsMore(): boolean {
+    return this.lingers && GAP.lateAfter * this.meanGapMs <= this.lingerMs;
   }
 
   private noteArrival(deliveries: number): void {
@@ -158,60 +249,14 @@ export class Admission {
   private async gather(): Promise<void> {
     if (!this.lingers) return;
     const end = performance.now() + this.lingerMs;
-    const isEnough = () => this.queue.length >= MAX_GROUP_SIZE || this.queue.some(({ isUrgent }) => isUrgent);
-    for (let waiting = 0; waiting < this.queue.length && !isEnough(); ) {
-      waiting = this.queue.length;
+    const isEnough = () =>
+      this.waiting >= MAX_GROUP_SIZE || [...this.units].some(({ id }) => id === undefined);
+    for (let waiting = 0; waiting < this.waiting && !isEnough(); ) {
+      waiting = this.waiting;
       const lateAfter = GAP.lateAfter * this.meanGapMs;
       if (performance.now() + lateAfter > end) return;
-      await this.pause(lateAfter, () => this.queue.length > waiting);
+      await this.pause(lateAfter, () => this.waiting > waiting);
     }
-  }
-
-  private async start(batch: readonly Waiting[], leftBehind: boolean): Promise<void> {
-    const deliveries = batch.map(({ delivery }) => delivery);
-    const isGroup = batch.length > 1 && !isSmallEvent(deliveries);
-    const began = performance.now();
-    try {
-      await (isGroup ? this.starts.startGroup(deliveries) : this.starts.startAlone(deliveries));
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-      return;
-    }
-    const tookMs = performance.now() - began;
-    if (isGroup && this.lingers) resolveStaggered(batch, Math.min(STAGGER.times * tookMs, STAGGER.longestMs));
-    else for (const { resolve } of batch) resolve();
-    if (isGroup) await this.rest(batch.length, leftBehind, tookMs);
-  }
-
-  /** The deliveries that have waited longest, of one event kind, as many as fit into a group. */
-  private takeBatch(): Waiting[] {
-    const kind = this.queue[0]?.delivery.event.event_kind;
-    const batch: Waiting[] = [];
-    const rest: Waiting[] = [];
-    const events = new Set<string>();
-    const named = new Set<string>();
-    let bytes = 0;
-    let attributeBytes = 1;
-    for (const waiting of this.queue) {
-      const { event } = waiting.delivery;
-      const added = events.has(event.event_id) ? 0 : Buffer.byteLength(event.payload);
-      const names = [event.account_id, ...(event.keys ?? [])].filter((name) => !named.has(name));
-      const addedToAttribute = names.reduce((sum, name) => sum + bytesInList(name), 0);
-      const fits =
-        batch.length === 0 ||
-        (event.event_kind === kind &&
-          batch.length < MAX_GROUP_SIZE &&
-          bytes + added <= MAX_GROUP_BYTES &&
-          attributeBytes + addedToAttribute <= MAX_ATTRIBUTE_BYTES);
-      (fits ? batch : rest).push(waiting);
-      if (!fits) continue;
-      events.add(event.event_id);
-      bytes += added;
-      for (const name of names) named.add(name);
-      attributeBytes += addedToAttribute;
-    }
-    this.queue = rest;
-    return batch;
   }
 
   private async rest(started: number, leftBehind: boolean, startMs: number): Promise<void> {
@@ -219,10 +264,10 @@ export class Admission {
     const rest = lingers ? REST.lingering : REST.usual;
     const least = rest.least * startMs;
     const most = Math.min(REST.most * startMs, least + rest.longestWaitMs);
-    const enough = lingers ? MAX_GROUP_SIZE : Math.min(this.queue.length + started, MAX_GROUP_SIZE);
+    const enough = lingers ? MAX_GROUP_SIZE : Math.min(this.waiting + started, MAX_GROUP_SIZE);
     await this.pause(least, () => false);
     // Deliveries that did not fit into the group need not wait for others.
-    if (!leftBehind) await this.pause(most - least, () => this.queue.length >= enough);
+    if (!leftBehind) await this.pause(most - least, () => this.waiting >= enough);
   }
 
   /** Waits until a condition holds in the queue, or the time is over. */
@@ -241,24 +286,4 @@ export class Admission {
       this.watchers.add(watch);
     });
   }
-}
-
-/** Resolves what is urgent at once, and the others a few at a time. @param overMs how long that takes, milliseconds */
-function resolveStaggered(batch: readonly Waiting[], overMs: number): void {
-  for (const { isUrgent, resolve } of batch) if (isUrgent) resolve();
-  const canWait = batch.filter(({ isUrgent }) => !isUrgent);
-  for (let first = 0; first < canWait.length; first += STAGGER.size) {
-    const part = canWait.slice(first, first + STAGGER.size);
-    setTimeout(
-      () => {
-        for (const { resolve } of part) resolve();
-      },
-      (overMs * first) / canWait.length,
-    );
-  }
-}
-
-function isSmallEvent(deliveries: readonly PendingDelivery[]): boolean {
-  const [first] = deliveries;
-  return deliveries.length <= MAX_ALONE && deliveries.every(({ event }) => event === first?.event);
 }

@@ -1,32 +1,38 @@
 import type { releaseParked } from '../../../workflows/index.js';
 import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
-import { deliveryId } from '../../domain/basics/delivery-id.js';
+import { newId } from '../../domain/basics/ids.js';
+import { withTimeout } from '../../domain/basics/with-timeout.js';
 import {
   type AcceptedEvent,
   type DeliveryTarget,
   MAX_GROUP_SIZE,
   pickEvent,
 } from '../../domain/delivery/delivery.js';
+import type { EventStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
-import type { FailingMark } from '../../domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
-import { type GroupRange, GroupSeries } from '../../domain/ledger/group-series.js';
-import { openEvent, sealEvent } from '../../domain/ledger/sealed-event.js';
+import { openEvent } from '../../domain/ledger/sealed-event.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { TIMINGS, timingsOfInput } from '../../domain/timings.js';
-import { RecentGroups } from '../read/group/recent-groups.js';
 import { readInput, readTaskAttempt } from '../read/history.js';
+import {
+  type EventHints,
+  EventIntake,
+  type Offer,
+  type StartPlan,
+  type StartPlanner,
+} from './accept/event-intake.js';
+import { RetriedStarts } from './accept/retried-starts.js';
+import { Unstarted } from './accept/unstarted.js';
 import type { PendingDelivery } from './admission.js';
 import { AdmissionLanes } from './admission-lanes.js';
 import { EventGroups } from './event-groups.js';
 import { startFanOut } from './fan-out.js';
-import { CandidateGroups } from './once/candidate-groups.js';
-import { NumberedGroups } from './once/numbered-groups.js';
 import { findOldest, probe } from './parked-deliveries.js';
 import { releaseBacklog } from './release-backlog.js';
 import { type StartCallOptions, StartCalls } from './start-calls.js';
@@ -36,26 +42,19 @@ import { StartSlots } from './start-slots.js';
 const MAX_ADMITTED = 10;
 /** Up to this many are started as groups before the event is answered; more are started by a workflow. */
 export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
+/** While more deliveries than these wait to be started, producers are slowed down. */
+const BEHIND_FROM = 300;
+/** How long a process that stops waits for its starts, milliseconds. */
+const STOP_LIMIT_MS = 3_000;
+/** How long an event is looked for of which nobody knows whether it is stored, milliseconds. */
+const DOUBTED_MS = 600_000;
 /** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
 const GROUPS_PER_SLOT = 2;
 
-/** What the caller knows of an event, and of the endpoints that it goes to. */
-export interface EventHints {
-  /** Which of the endpoints are failing, by id. */
-  failing?: ReadonlyMap<string, FailingMark>;
-  /** The host of one of them. */
-  hostOf?(endpointId: string): string | undefined;
-  /** Token of the person that the event is about. */
-  subject?: string | undefined;
-  /**
-   * Of {@link DeliveryStarter.nextGroups}, if the same event may be asked for again: it is put into no other one. If it
-   * is, those in which the first call could start its deliveries.
-   */
-  groups?: GroupRange | undefined;
-}
-
-export interface DeliveryStarterOptions extends Omit<StartCallOptions, 'recentGroups'> {
+export interface DeliveryStarterOptions extends StartCallOptions {
   sealer: PayloadSealer;
+  /** Where events are stored. */
+  store: EventStore;
   /** What this process knows of endpoints. */
   conditions: EndpointConditions;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
@@ -65,114 +64,124 @@ export interface DeliveryStarterOptions extends Omit<StartCallOptions, 'recentGr
    * delivery by itself.
    */
   startsInFlight: number;
+  /** Called with what keeps deliveries from being started, which is tried again. */
+  onTrouble?: ((error: unknown) => void) | undefined;
+}
+
+/** How deliveries are committed in groups. */
+interface Grouping {
+  slots: StartSlots;
+  admission: AdmissionLanes;
+  groups: EventGroups;
 }
 
 /**
- * Writes to the ledger. Every promise resolves after Temporal has persisted what was asked for. The condition of
- * endpoints decides only where first attempts are made; events are accepted in the same way for all.
+ * Accepts events and starts their deliveries. The condition of endpoints decides only where first attempts are made;
+ * events are accepted in the same way for all.
  */
-export class DeliveryStarter {
-  /** Groups that visibility may not know yet. */
-  readonly recentGroups = new RecentGroups();
+export class DeliveryStarter implements StartPlanner {
+  readonly id = newId('starter');
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
+  private readonly intake: EventIntake;
+  private readonly unstarted = new Unstarted();
+  private readonly retrying: RetriedStarts;
+  private readonly underWay = new Set<Promise<unknown>>();
   /**
    * Fan-outs of an account, events without an endpoint among them. Each is an execution, so they are not started
    * together as deliveries are: one waits for the other.
    */
   private readonly fanOutsOf = queuesByKey(1, 10_000);
   /** Absent if there are no groups. */
-  private readonly grouping:
-    | { slots: StartSlots; admission: AdmissionLanes; groups: EventGroups; series: GroupSeries }
-    | undefined;
-  /** For deliveries of repeated requests. */
-  private readonly repeats = new StartSlots(4);
-  private readonly candidates: CandidateGroups;
-  /** What this process is starting and somebody may ask to be started again, by event. */
-  private readonly underWay = new Map<string, Promise<void>>();
+  private readonly grouping: Grouping | undefined;
+  /** For deliveries that are started by themselves where there are no groups, and again. */
+  private readonly alone = new StartSlots(8);
 
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
-    const { recentGroups } = this;
-    this.calls = new StartCalls({ ...options, recentGroups });
-    this.candidates = new CandidateGroups(options);
+    this.calls = new StartCalls(options);
+    this.intake = new EventIntake(options.store, this, options.sealer);
+    this.retrying = new RetriedStarts(options.onTrouble);
     if (options.startsInFlight === 0) return;
-    const series = new GroupSeries(MAX_GROUP_SIZE);
-    const numbered = new NumberedGroups(series, this.calls);
     const slots = new StartSlots(options.startsInFlight);
     const isolatedSlots = new StartSlots(options.startsInFlight);
     this.grouping = {
       slots,
-      admission: new AdmissionLanes(slots, isolatedSlots, numbered),
-      groups: new EventGroups(this.calls),
-      series,
+      admission: new AdmissionLanes(slots, isolatedSlots, {
+        startAlone: (deliveries) => this.retrying.untilStarted(() => this.calls.startAlone(deliveries)),
+        startGroup: (deliveries, id) => this.startGroup(deliveries, id),
+      }),
+      groups: new EventGroups((deliveries, id) => this.startOnce(deliveries, id)),
     };
   }
 
-  /**
-   * The groups in which deliveries of an event can be started that is accepted now. What is written down of them before
-   * the event is accepted says to {@link acceptAgain} where to look. `undefined` if there are no groups.
-   */
-  nextGroups(): GroupRange | undefined {
-    const { grouping } = this;
-    return grouping?.series.ahead(grouping.admission.waiting);
+  /** See {@link EventIntake.accept}. */
+  accept(offer: Offer): Promise<KeptEvent> {
+    return this.intake.accept(offer);
   }
 
-  /**
-   * Starts the deliveries of an event.
-   *
-   * @throws LedgerBusyError if too many deliveries wait to be started; then none was started
-   */
-  async accept(
-    event: AcceptedEvent,
-    targets: readonly DeliveryTarget[],
-    more: EventHints = {},
-  ): Promise<void> {
-    const started = this.start(event, targets, more);
-    if (!more.groups) return started;
-    this.underWay.set(event.event_id, started);
-    try {
-      await started;
-    } finally {
-      this.underWay.delete(event.event_id);
-    }
+  checkRoom({ payload }: AcceptedEvent, deliveries: number): void {
+    this.unstarted.checkRoom(deliveries, payload.length);
   }
 
-  /**
-   * Starts those deliveries of an event that nobody has started, after a first call of {@link accept}, in whichever
-   * process, of which nobody knows how it ended. That process may be dead, or slow and go on later: either way each
-   * delivery is started once.
-   *
-   * Deliveries that are not in a group are started by themselves: under their own ids, which are the same for
-   * everybody.
-   */
-  async acceptAgain(
-    accepted: AcceptedEvent,
-    targets: readonly DeliveryTarget[],
-    { groups, ...more }: EventHints = {},
-  ): Promise<void> {
-    const own = this.underWay.get(accepted.event_id);
-    if (own !== undefined) return own;
-    // The ids of others say what they start.
-    if (targets.length === 0 || targets.length > MAX_ADMITTED) return this.accept(accepted, targets, more);
-    const started = groups ? await this.candidates.settle(groups) : new Map<string, string>();
-    const event = await sealEvent(this.options.sealer, accepted, more.subject);
-    const { event_id } = event;
-    const missing: PendingDelivery[] = [];
-    for (const delivery of this.pending(event, targets, more)) {
-      const { endpoint_id } = delivery.target;
-      const group = started.get(deliveryId({ event_id, endpoint_id }));
-      if (group === undefined) missing.push(delivery);
-      else this.recentGroups.add(group, [{ event_id, endpoint_id }]);
-    }
-    if (missing.length > 0) await this.repeats.run(() => this.calls.startAlone(missing));
+  get isBehind(): boolean {
+    return this.unstarted.waiting > BEHIND_FROM;
+  }
+
+  /** All events of this process with an id of an earlier time have been started. Milliseconds since the epoch. */
+  get startedUntil(): number {
+    return this.unstarted.since();
+  }
+
+  plan(event: AcceptedEvent, targets: readonly DeliveryTarget[], hints: EventHints): StartPlan {
+    const { event_id, payload } = event;
+    this.checkRoom(event, targets.length);
+    this.unstarted.add(event_id, { deliveries: targets.length, bytes: payload.length });
+    const pending = this.pending(event, targets, hints);
+    const isAdmitted = this.grouping && targets.length > 0 && targets.length <= MAX_ADMITTED;
+    const reserved = isAdmitted ? (this.grouping?.admission.reserve(pending) ?? []) : [];
+    const carriers = reserved.flatMap(({ group }) => group ?? []);
+    const carrierOf = new Map(
+      reserved.flatMap(({ group, deliveries }) =>
+        group === undefined
+          ? []
+          : deliveries.map(({ target }) => [target.endpoint_id, carriers.indexOf(group)] as const),
+      ),
+    );
+    const drop = () => {
+      for (const one of reserved) one.dropped();
+    };
+    return {
+      carriers,
+      targets: targets.map((target) => {
+        const carrier = carrierOf.get(target.endpoint_id);
+        return { ...target, ...(carrier !== undefined && { carrier }) };
+      }),
+      stored: async () => {
+        const started = isAdmitted
+          ? Promise.all(reserved.map((one) => one.stored()))
+          : this.startUnadmitted(event, targets, pending);
+        this.underWay.add(started);
+        await started;
+        this.underWay.delete(started);
+        this.unstarted.remove(event_id);
+      },
+      dropped: () => {
+        drop();
+        this.unstarted.remove(event_id);
+      },
+      unsure: () => {
+        drop();
+        this.unstarted.doubt(event_id, DOUBTED_MS);
+      },
+    };
   }
 
   /** The deliveries of an event, each with the decision where its first attempt is made. */
   private pending(
     event: AcceptedEvent,
     targets: readonly DeliveryTarget[],
-    { failing, hostOf, groups }: EventHints = {},
+    { failing, hostOf }: EventHints = {},
   ): PendingDelivery[] {
     return targets.map((target, index) => ({
       event,
@@ -180,34 +189,92 @@ export class DeliveryStarter {
       head: index === 0,
       placement: this.options.conditions.place(target.endpoint_id, failing?.get(target.endpoint_id)),
       host: hostOf && (() => hostOf(target.endpoint_id)),
-      groups,
     }));
   }
 
-  private async start(
-    accepted: AcceptedEvent,
+  private startGroup(deliveries: readonly PendingDelivery[], id: string): Promise<void> {
+    return this.retrying.untilStarted(() => this.startOnce(deliveries, id));
+  }
+
+  /** Starts a group; what it is found not to have is started by itself. */
+  private async startOnce(deliveries: readonly PendingDelivery[], id: string): Promise<void> {
+    const missing = await this.calls.startGroup(deliveries, id);
+    if (missing.length > 0) await this.calls.startAlone(missing);
+  }
+
+  private startAlone(deliveries: readonly PendingDelivery[]): Promise<void> {
+    return this.retrying.untilStarted(() => this.alone.run(() => this.calls.startAlone(deliveries)));
+  }
+
+  /** Starts the deliveries of an event that are not admitted together with those of others. */
+  private async startUnadmitted(
+    event: AcceptedEvent,
     targets: readonly DeliveryTarget[],
-    more: EventHints,
+    deliveries: readonly PendingDelivery[],
   ): Promise<void> {
-    const { grouping, options, calls } = this;
-    const event = await sealEvent(options.sealer, accepted, more.subject);
-    const atOnce = grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED;
-    if (targets.length === 0 || targets.length > atOnce) {
-      await this.fanOutsOf(event.account_id)(() => startFanOut(options, event, targets));
-      return;
+    const { grouping, options } = this;
+    if (targets.length > (grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED) || targets.length === 0) {
+      const start = () => this.fanOutsOf(event.account_id)(() => startFanOut(options, event, targets));
+      return this.retrying.untilStarted(start);
     }
-    const deliveries = this.pending(event, targets, more);
-    if (!grouping) {
-      await calls.startAlone(deliveries);
-    } else if (targets.length <= MAX_ADMITTED) {
-      await grouping.admission.submit(deliveries);
-    } else {
-      const { slots, groups } = grouping;
-      const step = GROUPS_PER_SLOT * groups.size;
-      // In between, other events get the slot.
-      for (let first = 0; first < deliveries.length; first += step)
-        await slots.run(() => groups.start(deliveries.slice(first, first + step), first));
+    if (!grouping) return this.startAlone(deliveries);
+    const { slots, groups } = grouping;
+    const step = GROUPS_PER_SLOT * groups.size;
+    // In between, other events get the slot.
+    for (let first = 0; first < deliveries.length; first += step)
+      await this.retrying.untilStarted(() =>
+        slots.run(() => groups.start(deliveries.slice(first, first + step), first)),
+      );
+  }
+
+  /**
+   * Starts what has not been started of an event that is stored: by this process, whose insert did not say so, or by
+   * another one that has died. What has been started is started once all the same.
+   */
+  async startStored({ event, targets, carriers }: StoredEvent): Promise<void> {
+    const own = targets.filter(({ carrier }) => carrier === undefined);
+    if (own.length === targets.length) {
+      const isSmall = own.length > 0 && own.length <= MAX_ADMITTED;
+      const pending = this.pending(event, own);
+      return isSmall ? this.startAlone(pending) : this.startUnadmitted(event, own, pending);
     }
+    if (own.length > 0) await this.startAlone(this.pending(event, own));
+    for (const carrier of carriers) await this.startCarrier(carrier);
+  }
+
+  /** Starts a group with all that is stored as its own. */
+  private async startCarrier(carrier: string): Promise<void> {
+    const carried = await this.options.store.carriedBy(carrier);
+    const deliveries = carried.flatMap(({ event, targets, carriers }) => {
+      const index = carriers.indexOf(carrier);
+      return this.pending(
+        event,
+        targets.filter((target) => target.carrier === index),
+      );
+    });
+    if (deliveries.length > 0) await this.startGroup(deliveries, carrier);
+  }
+
+  /** Looks for events of which it was not known whether they are stored, and starts those that are. */
+  async settleDoubts(): Promise<void> {
+    const doubted = this.unstarted.doubted();
+    if (doubted.length === 0) return;
+    for (const id of await this.options.store.stored(doubted)) {
+      const stored = await this.options.store.find(id);
+      if (stored) await this.startStored(stored);
+      this.unstarted.settle(id);
+    }
+  }
+
+  /**
+   * Waits for what is to be started, as far as there is time, and gives up what is left: another process starts it.
+   *
+   * @returns whether nothing is left
+   */
+  async stop(): Promise<boolean> {
+    await withTimeout(STOP_LIMIT_MS, Promise.all(this.underWay)).catch(() => {});
+    this.retrying.stop();
+    return this.underWay.size === 0 && this.unstarted.doubted().length === 0;
   }
 
   /** What a run was started with. */

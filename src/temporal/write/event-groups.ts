@@ -1,7 +1,6 @@
 import { MAX_EVENT_GROUP_SIZE, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
 import { GRPC, hasCode } from '../errors.js';
 import type { PendingDelivery } from './admission.js';
-import type { StartCalls } from './start-calls.js';
 
 /**
  * Starts the deliveries of one event in groups, each in a workflow whose id names the event and the part: a repeat
@@ -12,11 +11,12 @@ import type { StartCalls } from './start-calls.js';
  * which every server takes.
  */
 export class EventGroups {
-  private readonly calls: Pick<StartCalls, 'startGroup'>;
+  private readonly startOne: (deliveries: readonly PendingDelivery[], id: string) => Promise<unknown>;
   private most = MAX_EVENT_GROUP_SIZE;
 
-  constructor(calls: Pick<StartCalls, 'startGroup'>) {
-    this.calls = calls;
+  /** @param startOne starts a group under an id, unless there is one */
+  constructor(startOne: (deliveries: readonly PendingDelivery[], id: string) => Promise<unknown>) {
+    this.startOne = startOne;
   }
 
   /** The most deliveries in a group, as far as is known. */
@@ -39,7 +39,7 @@ export class EventGroups {
 
   private async startGroup(deliveries: readonly PendingDelivery[], offset: number): Promise<void> {
     try {
-      await this.calls.startGroup(deliveries, groupId(deliveries, offset));
+      await this.startOne(deliveries, groupId(deliveries, offset));
     } catch (error) {
       if (deliveries.length <= MAX_GROUP_SIZE || !hasCode(error, GRPC.invalidArgument)) throw error;
       this.most = MAX_GROUP_SIZE;

@@ -19,7 +19,7 @@ const MAX_FAN_OUT_BYTES = 1024 * 1024;
  * targets.
  */
 export async function startFanOut(
-  { client, taskQueue, settings, earlyAttempts }: Omit<StartCallOptions, 'recentGroups'>,
+  { client, taskQueue, settings, earlyAttempts }: StartCallOptions,
   event: AcceptedEvent,
   targets: readonly DeliveryTarget[],
 ): Promise<void> {

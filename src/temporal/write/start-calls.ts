@@ -27,11 +27,9 @@ import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { startedNow } from '../errors.js';
 import { ACT_MEMO, REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
-import { type GroupMemo, indexMembers } from '../read/group/group-memo.js';
-import type { RecentGroups } from '../read/group/recent-groups.js';
-import { describeExecution } from '../read/visibility/visibility.js';
+import { type GroupMemo, indexMembers, membersOf } from '../read/group/group-memo.js';
+import { describeExecution, type Execution } from '../read/visibility/visibility.js';
 import type { PendingDelivery } from './admission.js';
-import { deliveriesIn } from './once/candidate-groups.js';
 
 /**
  * Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports.
@@ -56,7 +54,6 @@ export interface StartCallOptions {
    * start.
    */
   earlyAttempts: EarlyAttempts | undefined;
-  recentGroups: RecentGroups;
   observer?: StartObserver | undefined;
   /** Absent: as usual. */
   timings?: Timings;
@@ -81,18 +78,17 @@ export class StartCalls {
     await Promise.all(deliveries.map((delivery) => startedNow(this.startDelivery(delivery))));
   }
 
-  /** @param id names what is in the group, so that it is not started twice */
-  async startGroup(pending: readonly PendingDelivery[], id: string): Promise<void> {
-    await startedNow(this.startOneGroup(pending, id, 'USE_EXISTING'));
-  }
-
-  /** Starts a group under an id; `false` if something else has been started under it, and nothing was. */
-  async startIfFree(pending: readonly PendingDelivery[], id: string): Promise<boolean> {
-    if (await startedNow(this.startOneGroup(pending, id, 'FAIL'))) return true;
-    // Temporal answers a call that it is given twice as it did before; if it did not, the group would be this one.
+  /**
+   * Starts deliveries as a group.
+   *
+   * @param id names what is in it, so that it is not started twice
+   * @returns those of them that are not in it: another process has started it under this id with others
+   */
+  async startGroup(pending: readonly PendingDelivery[], id: string): Promise<PendingDelivery[]> {
+    if (await startedNow(this.startOneGroup(pending, id))) return [];
     const execution = await describeExecution(this.options.client, groupWorkflowId(id));
     const there = new Set(execution && deliveriesIn(execution));
-    return pending.every(({ event, target }) => there.has(deliveryId({ ...event, ...target })));
+    return pending.filter(({ event, target }) => !there.has(deliveryId({ ...event, ...target })));
   }
 
   /**
@@ -188,12 +184,8 @@ export class StartCalls {
     return handle;
   }
 
-  private async startOneGroup(
-    pending: readonly PendingDelivery[],
-    id: string,
-    workflowIdConflictPolicy: 'FAIL' | 'USE_EXISTING',
-  ): Promise<void> {
-    const { settings, earlyAttempts, recentGroups } = this.options;
+  private async startOneGroup(pending: readonly PendingDelivery[], id: string): Promise<void> {
+    const { settings, earlyAttempts } = this.options;
     const group = toGroup(pending);
     const isolated = pending.every(({ placement }) => placement.isolated);
     // A group begins all first attempts in the direct lane, or none. Where only some belong there, each is asked again
@@ -211,7 +203,7 @@ export class StartCalls {
     await this.start(input, placed, {
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      workflowIdConflictPolicy,
+      workflowIdConflictPolicy: 'FAIL',
       ...(waiting
         ? // Until it is released, or its wait is over, it needs no workflow task.
           { startDelay: waiting.waitMs, staticDetails: `At its start:\n\n${describeStates(states)}` }
@@ -229,8 +221,12 @@ export class StartCalls {
         isHead: heads.length > 0,
       }),
     });
-    recentGroups.add(workflowId, members);
   }
+}
+
+/** The ids of the deliveries that a group was started with. */
+function deliveriesIn(execution: Execution): string[] {
+  return membersOf(execution).flatMap((member) => (member ? [deliveryId(member)] : []));
 }
 
 /** The endpoints at which first attempts wait, if there are any. */

@@ -13,10 +13,13 @@ const MAX_SLOW_STARTS = 8;
  * arrival.
  */
 export class StartSlots {
+  /** How many there are, while no start is slow. */
+  readonly count: number;
   private readonly limit: LimitFunction;
   private slow = 0;
 
   constructor(count: number) {
+    this.count = count;
     this.limit = pLimit(count);
   }
 

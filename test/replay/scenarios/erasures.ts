@@ -1,4 +1,5 @@
-import { sealEvent } from '../../../src/domain/ledger/sealed-event.js';
+import type { AcceptedEvent } from '../../../src/domain/delivery/delivery.js';
+import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { erasureWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { startGroup } from '../../support/parts/start-group.js';
@@ -36,8 +37,8 @@ export const ERASURES: Scenarios = {
       receiver.handle(reply(500));
       const { id: endpointId } = await client.register(receiver.url);
       const subject = await system.database.keySecrets.subjectToken(client.accountId, SUBJECT);
-      const seal = (event: Parameters<typeof sealEvent>[1]) =>
-        sealEvent(system.sealer, { ...event, payload: PURCHASE }, subject);
+      const seal = async (event: AcceptedEvent) =>
+        (await storableEvent(system.sealer, { ...event, payload: PURCHASE }, subject)).event;
       const times = [Date.now(), Date.now()];
       const { groupId, events } = await startGroup(system, client, endpointId, times, seal);
       await receiver.waitFor((all) => all.length === events.length);

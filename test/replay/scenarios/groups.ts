@@ -1,22 +1,16 @@
 import { registerDirectly } from '../../../bench/support/endpoints.js';
-import { newId } from '../../../src/domain/basics/ids.js';
-import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { clockWorkflowId, fanOutWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { readTemporalTime } from '../../../src/temporal/server/server-time.js';
 import { MAX_STARTED_AT_ONCE } from '../../../src/temporal/write/delivery-starter.js';
-import { CandidateGroups } from '../../../src/temporal/write/once/candidate-groups.js';
 import { execution, type Scenarios, type Stage } from './stage.js';
 
-/** Every way through `fanOutEvent`, and a fence. */
+/** Every way through `fanOutEvent`, and `tellTime`. */
 export const GROUPS: Scenarios = {
-  fence: {
+  'tell-time': {
     async play(stage) {
-      const { client } = stage.system.temporal;
-      const candidates = new CandidateGroups({
-        client,
-        taskQueue: stage.system.settings.HOOKLINE_TASK_QUEUE,
-      });
-      const range = { series: newId('group'), first: 1, last: 1 };
-      await candidates.settle(range);
-      return execution(stage, groupWorkflowId(`${range.series}:1`));
+      const { temporal, settings } = stage.system;
+      await readTemporalTime(temporal.client, settings.HOOKLINE_TASK_QUEUE);
+      return execution(stage, clockWorkflowId(settings.HOOKLINE_TASK_QUEUE));
     },
   },
   'fan-out-event-to-many': {

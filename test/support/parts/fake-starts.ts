@@ -1,4 +1,4 @@
-import type { PendingDelivery } from '../../../src/temporal/write/admission.js';
+import type { Admission, PendingDelivery } from '../../../src/temporal/write/admission.js';
 
 let made = 0;
 
@@ -23,13 +23,22 @@ export function delivery(
 export function fakeStarts() {
   const starts: {
     how: 'alone' | 'group';
+    /** Of the group. */
+    id: string | undefined;
     deliveries: readonly PendingDelivery[];
     finish(): void;
     fail(error: Error): void;
   }[] = [];
-  const start = (how: 'alone' | 'group') => (deliveries: readonly PendingDelivery[]) =>
-    new Promise<void>((resolve, reject) => starts.push({ how, deliveries, finish: resolve, fail: reject }));
+  const start = (how: 'alone' | 'group') => (deliveries: readonly PendingDelivery[], id?: string) =>
+    new Promise<void>((resolve, reject) =>
+      starts.push({ how, id, deliveries, finish: resolve, fail: reject }),
+    );
   return { starts, startsOf: { startAlone: start('alone'), startGroup: start('group') } };
+}
+
+/** Has deliveries started, each of an event of its own, as if their events were stored at once. */
+export function submit(subject: Admission, deliveries: readonly PendingDelivery[]): Promise<unknown> {
+  return Promise.all(deliveries.map((one) => subject.reserve([one]).stored()));
 }
 
 /** Resolves after what is settled already has had its effects. */

@@ -3,7 +3,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import type { AcceptedEvent } from '../../../src/domain/delivery/delivery.js';
 import type { HeldBack } from '../../../src/domain/endpoint/endpoint-condition.js';
 import { KEY_TOKEN_PREFIX } from '../../../src/domain/event/key-token.js';
-import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
+import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { StartCalls } from '../../../src/temporal/write/start-calls.js';
 import { type ApiClient, PURCHASE } from '../api-client.js';
 import type { TestSystem } from '../system.js';
@@ -16,7 +16,12 @@ import type { TestSystem } from '../system.js';
  * @param held why the deliveries wait; absent: they do not
  */
 export async function startGroup(
-  { temporal, settings }: Pick<TestSystem, 'temporal' | 'settings'>,
+  {
+    temporal,
+    settings,
+    sealer,
+    database,
+  }: Pick<TestSystem, 'temporal' | 'settings'> & Partial<Pick<TestSystem, 'sealer' | 'database'>>,
   { accountId }: Pick<ApiClient, 'accountId'>,
   endpointId: string,
   times: readonly number[],
@@ -32,7 +37,6 @@ export async function startGroup(
       park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
     },
     earlyAttempts: undefined,
-    recentGroups: new RecentGroups(),
   });
   const accepted = times.map((at) => ({
     account_id: accountId,
@@ -48,6 +52,22 @@ export async function startGroup(
   const placement = { isolated: held !== undefined, ...(held && { held }) };
   const target = { endpoint_id: endpointId };
   const pending = events.map((event) => ({ event, target, head: true, placement }));
+  // Without a database the deliveries are read as executions alone.
+  if (database && sealer)
+    await database.events.insert(
+      await Promise.all(
+        events.map(async (event) => ({
+          ...(event.sealed
+            ? {
+                sealed: event.payload,
+                commitment: event.sealed.commitment,
+                payload_bytes: event.sealed.bytes,
+              }
+            : await storableEvent(sealer, event, undefined)),
+          ...{ event, targets: [{ ...target, carrier: 0 }], carriers: [groupId], starter: 'a test' },
+        })),
+      ),
+    );
   await calls.startGroup(pending, groupId);
   return { groupId, events };
 }

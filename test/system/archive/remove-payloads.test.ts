@@ -22,7 +22,7 @@ describe('the removal of payloads that are past their time', () => {
   });
 
   it('is done some at once, whatever how many there are', async () => {
-    const events = raw.collection('archived_events');
+    const events = raw.collection('events');
     const event = (at: number, day: number) => ({
       _id: `evt_${at}` as never,
       sealed: 'x',
@@ -33,7 +33,7 @@ describe('the removal of payloads that are past their time', () => {
     const sizes: number[] = [];
     mongoose.set('debug', (collection: string, method: string, filter: { _id?: { $in: unknown[] } }) => {
       // Those of other systems in this process are passed over.
-      if (collection === 'archived_events' && method === 'updateMany')
+      if (collection === 'events' && method === 'updateMany')
         sizes.push(filter._id?.$in.length ?? Number.POSITIVE_INFINITY);
     });
     assert.equal(await database.archive.removePayloads(new Date(Date.UTC(2026, 0, 2))), EXPIRED);

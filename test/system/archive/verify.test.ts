@@ -6,6 +6,7 @@ import { Held } from '../../../src/bin/archive/held.js';
 import { parseKeptDays } from '../../../src/domain/archive/kept-days.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { ArchiveRepository } from '../../../src/models/archive/archive.js';
+import { EventSeal } from '../../../src/models/event/event-document.js';
 import { ClosedExecutionFinder } from '../../../src/temporal/read/archive/closed-windows.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -45,7 +46,7 @@ describe('hookline archive verify', () => {
   beforeEach(() => receiver.handle(reply(200)));
 
   const deliveries = () => connection.collection<Document>('archived_deliveries');
-  const events = () => connection.collection<Document>('archived_events');
+  const events = () => connection.collection<Document>('events');
 
   const verify = async (...args: string[]) => {
     const run = runHere('archive', system.environment, ['verify', '--json', ...args]).then(
@@ -168,10 +169,12 @@ describe('hookline archive verify', () => {
       await client.deliveryUntil(id, ({ status }) => status === 'delivered');
       const { temporal, sealer, settings, database } = system;
       const days = parseKeptDays('1');
-      const interrupted = new ArchiveRepository(connection, { records: days, payloads: days }, sealer, {
+      const log: ConstructorParameters<typeof ArchiveRepository>[3] = {
         append: () => Promise.reject(new Error('killed')),
         leavesAt: (numbers) => database.log.leavesAt(numbers),
-      });
+      };
+      const retention = { records: days, payloads: days };
+      const interrupted = new ArchiveRepository(connection, retention, sealer, log, new EventSeal(undefined));
       const { HOOKLINE_TASK_QUEUE: queue } = settings;
       const sources = { client: temporal.client, taskQueue: queue, sealer, archive: database.archive };
       const finder = new ClosedExecutionFinder(sources);

@@ -300,7 +300,7 @@ describe('the questions of an auditor', () => {
     it('if its payload was', async () => {
       const sealed = (text = '') => ({ sealed: `${text.slice(0, -4)}AAAA` });
       await altered(
-        'archived_events',
+        'events',
         eventId,
         (one) => sealed(one['sealed']),
         async () => {

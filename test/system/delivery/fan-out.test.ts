@@ -113,11 +113,11 @@ describe('an event', () => {
       accepted_at: new Date().toISOString(),
     };
     const group = system.temporal.client.workflow.getHandle(groupWorkflowId(`${event.event_id}:0`));
-    await starter.accept(event, targets);
+    await starter.accept({ event, targets });
     await receiver.waitFor((all) => all.length === 25);
     await group.result();
     const { runId } = await group.describe();
-    await starter.accept(event, targets);
+    await starter.accept({ event, targets });
     assert.equal((await group.describe()).runId, runId);
     assert.equal(receiver.received.length, 25);
   });
@@ -145,12 +145,10 @@ describe('an event', () => {
         payload: PURCHASE,
         accepted_at: new Date().toISOString(),
       };
-      await starter.accept(
-        event,
-        Array.from({ length: 601 }, () => ({ endpoint_id: newId('endpoint') })),
-      );
+      const targets = Array.from({ length: 601 }, () => ({ endpoint_id: newId('endpoint') }));
+      await starter.accept({ event, targets });
       const fanOut = async () => (await producer.request('GET', `/v18.0/events/${id}`)).json.fan_out;
-      assert.deepEqual(await fanOut(), { started: 0, total: 601 });
+      assert.deepEqual(await until(fanOut, (found) => found !== undefined), { started: 0, total: 601 });
 
       stop = await startStubWorker(waiting.temporal, taskQueue, { startDeliveries });
       await until(
@@ -193,7 +191,7 @@ describe('an event', () => {
       accepted_at: new Date().toISOString(),
     };
     try {
-      await starter.accept(event, targets);
+      await starter.accept({ event, targets });
       await until(
         () => reached,
         ({ length }) => length >= targets.length,

@@ -194,7 +194,12 @@ describe('lists by several filters', () => {
     // Where the ledger's list goes on, that it is not over, and where the archive's does.
     const inLedger = (parts: unknown[]) => [encode(parts), false, null, null];
     const { workflow_id, run_id } = all.find((one) => one.workflow_id === group) ?? assert.fail();
-    for (const list of ['deliveries', 'events', 'deliveries?open=true', 'events?open=true']) {
+    const place = cursorPlace('events', client.accountId);
+    for (const forged of ['', 'x', group, '{}']) {
+      const answer = await client.request('GET', `/v18.0/events?after=${sealCursor(secret, place, forged)}`);
+      assert.equal(answer.status, 400, forged);
+    }
+    for (const list of ['deliveries', 'deliveries?open=true', 'events?open=true']) {
       const path: string = `/v18.0/${list}${list.includes('?') ? '&' : '?'}limit=100`;
       const named = inLedger(['.', workflow_id, run_id, 0]);
       const theirs = await other.request('GET', `${path}&after=${sealed(list, named, other)}`);

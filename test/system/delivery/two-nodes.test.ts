@@ -4,7 +4,6 @@ import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
 import { EventReader } from '../../../src/temporal/read/event-reader.js';
-import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
 import type { Accepted, ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -45,7 +44,6 @@ describe('an event that another node has accepted a moment ago', () => {
     // What this node knows: none of the groups that the system has started.
     const sources = {
       client: withSlowVisibility(system.temporal.client),
-      recentGroups: new RecentGroups(),
       sealer: system.sealer,
       archive: system.database.archive,
     };
@@ -65,7 +63,7 @@ describe('an event that another node has accepted a moment ago', () => {
 
   it('is found, with its delivery [world]', async () => {
     await readEach(async ({ id }, deliveryId) => {
-      const event = await events.get(client.accountId, id, endpointIds);
+      const event = await events.get(client.accountId, id);
       assert.deepEqual(
         event?.deliveries.map((delivery) => delivery.id),
         [deliveryId],
@@ -94,7 +92,7 @@ describe('an event that another node has accepted a moment ago', () => {
 
   it('is not found if there is no such event, however young its id is', async () => {
     const event_id = newId('event');
-    assert.equal(await events.get(client.accountId, event_id, endpointIds), undefined);
+    assert.equal(await events.get(client.accountId, event_id), undefined);
     const key = { event_id, endpoint_id: endpointIds[0] ?? '' };
     assert.equal(await deliveries.get(client.accountId, key), undefined);
   });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { newId } from '../../../src/domain/basics/ids.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
@@ -157,30 +156,6 @@ describe('a process of the service', () => {
       const [mine, theirs] = await Promise.all([post(client, 'order-3'), post(other, 'order-3')]);
       assert.deepEqual([mine.status, theirs.status], [202, 202], theirs.text);
       assert.notEqual(mine.json.id, theirs.json.id);
-    });
-
-    it('that a crash left without its deliveries starts them when it is repeated [world]', async () => {
-      const endpoint = await client.register(receiver.url);
-      const now = Date.now();
-      const fresh = {
-        event_id: newId('event', now),
-        targets: [{ endpoint_id: endpoint.id }],
-        accepted_at: new Date(now).toISOString(),
-        sequence: 1,
-        body_hash: '',
-      };
-      // The hash is salted; another request with the same body has the same.
-      assert.equal((await post(client, 'order-4-before')).status, 202);
-      const { record } = await database.idempotency.claim(client.accountId, 'order-4-before', fresh);
-      const claimed = { ...fresh, body_hash: record.body_hash };
-      // What a process leaves behind that was killed between the claim and the start.
-      await database.idempotency.claim(client.accountId, 'order-4', claimed);
-      const answer = await post(client, 'order-4');
-      assert.equal(answer.status, 202);
-      assert.equal(answer.json.id, claimed.event_id);
-      assert.equal(answer.json.created_at, claimed.accepted_at);
-      await client.deliveryUntil(answer.json.deliveries[0].id, ({ status }) => status === 'delivered');
-      assert.ok(receiver.received.some(({ headers }) => headers['webhook-id'] === claimed.event_id));
     });
   });
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
-import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
 import { MAX_STARTED_AT_ONCE } from '../../../src/temporal/write/delivery-starter.js';
 import { apiClient } from '../../support/api-client.js';
 import { startServiceProcess } from '../../support/programs/process.js';
@@ -41,7 +40,6 @@ describe(`a fan-out to ${ENDPOINTS} endpoints [world]`, () => {
 
     const reader = new DeliveryReader({
       client: system.temporal.client,
-      recentGroups: new RecentGroups(),
       sealer: system.sealer,
       archive: system.database.archive,
     });

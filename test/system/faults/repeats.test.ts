@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import mongoose from 'mongoose';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { type Accepted, type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { readAll } from '../../support/parts/pages.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { servers } from '../../support/servers.js';
-import { newAccount, startSystem, type TestSystem } from '../../support/system.js';
+import { newAccount, SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const EVENTS = 5;
@@ -14,45 +14,46 @@ const KEYS = Array.from({ length: EVENTS }, (_, index) => `order-${index}`);
 
 /**
  * Two processes, one of which reaches Temporal through a proxy. While its first start call, of one delivery, has no
- * answer, the other events wait; then they are started as a group. Each test costs the five seconds within which a
- * first request may end by itself.
+ * response, the other events are put into a group.
  */
-describe('an event that is repeated at another process [world]', () => {
-  let first: TestSystem;
+describe('events whose starts Temporal does not confirm [world]', () => {
+  let first: ServiceProcess;
   let second: TestSystem;
   let temporal: FreezingProxy;
   let receiver: Receiver;
   let client: ApiClient;
-  let mongodb: mongoose.Connection;
 
   beforeEach(async () => {
     temporal = await startFreezingProxy(servers().temporalAddress);
     receiver = await startReceiver();
-    second = await startSystem();
-    first = await startSystem({ ...second.environment, TEMPORAL_ADDRESS: temporal.address }, 'api');
-    mongodb = await mongoose.createConnection(second.environment['MONGODB_URI'] ?? '').asPromise();
+    second = await startSystem(SHORT_WAITS);
+    first = await startServiceProcess({ ...second.environment, TEMPORAL_ADDRESS: temporal.address }, [
+      '--role',
+      'api',
+    ]);
     client = await newAccount(second.database, second.url);
     await client.register(receiver.url);
   });
   afterEach(async () => {
     temporal.thaw();
-    await mongodb.close();
-    await first.stop();
-    await second.stop();
     await temporal.close();
+    await first.kill();
+    await second.stop();
     await receiver.close();
   });
 
   /** Posts all events to a process, each with its key. */
-  const post = (system: TestSystem) => {
-    const { request } = apiClient(system.url, client);
-    return Promise.all(
+  const post = async (url: string): Promise<Accepted[]> => {
+    const { request } = apiClient(url, client);
+    const answers = await Promise.all(
       KEYS.map((key) =>
         request('POST', '/v18.0/events/purchase', { raw: PURCHASE, headers: { 'idempotency-key': key } }),
       ),
     );
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([202]), answers[0]?.text);
+    return answers.map(({ json }) => json as Accepted);
   };
-  const rows = (query = '') => readAll<DeliverySummary>(client, `/v18.0/deliveries?limit=100${query}`);
+  const rows = () => readAll<DeliverySummary>(client, '/v18.0/deliveries?limit=100');
 
   /** Every view says that each event has one delivery, which was delivered at once, and the subscriber got that. */
   async function check(accepted: readonly Accepted[]): Promise<void> {
@@ -74,37 +75,44 @@ describe('an event that is repeated at another process [world]', () => {
     assert.deepEqual(received, accepted.map(({ id }) => id).sort());
   }
 
-  it('is found in the group that the first has started, and died before it knew', async () => {
-    temporal.holdAnswers();
-    const lost = post(first);
-    await until(rows, (all) => all.length === EVENTS);
-    await temporal.cut();
-    const answers = await post(second);
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([202]), answers[0]?.text);
-    const accepted = answers.map(({ json }) => json as Accepted);
+  it('are accepted all the same, and a repeat at another process gets the same ones', async () => {
+    temporal.freeze();
+    const accepted = await post(first.url);
+    assert.deepEqual(await post(second.url), accepted);
+    assert.equal(receiver.received.length, 0, 'the first is there, and will start them');
+    temporal.thaw();
     await check(accepted);
     const executions = new Set((await rows()).map(({ workflow_id }) => workflow_id));
     assert.ok(executions.size < EVENTS, 'most of them are in a group');
+  });
+
+  it('are started once if Temporal has persisted them and its responses are lost', async () => {
+    temporal.holdAnswers();
+    const accepted = await post(first.url);
+    // The start of the group comes when that of the first event is known to have ended.
+    await until(rows, (all) => all.length > 0);
+    await temporal.cut();
     await temporal.restore();
-    await lost;
     await check(accepted);
   });
 
-  it('is started by itself, and what the first sends later starts nothing', async () => {
+  it('are started by another process if theirs dies', async () => {
     temporal.freeze();
-    const slow = post(first);
-    await until(
-      () => mongodb.collection('idempotency_records').countDocuments(),
-      (claims) => claims === EVENTS,
-    );
-    const answers = await post(second);
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([202]), answers[0]?.text);
-    const accepted = answers.map(({ json }) => json as Accepted);
+    const accepted = await post(first.url);
+    await first.kill();
+    await check(accepted);
+  });
+
+  it('are started once if theirs only stood still', async () => {
+    temporal.freeze();
+    const accepted = await post(first.url);
+    process.kill(first.pid, 'SIGSTOP');
     await check(accepted);
     temporal.thaw();
-    const late = await slow;
-    for (const [index, { status, json }] of late.entries())
-      if (status === 202) assert.equal(json.id, accepted[index]?.id);
-    await check(accepted);
+    process.kill(first.pid, 'SIGCONT');
+    // It has tried to start them by then: it starts what it accepts in the order in which it was accepted.
+    const later = await apiClient(first.url, client).purchase();
+    await client.deliveryUntil(later.deliveries[0]?.id ?? '', ({ status }) => status === 'delivered');
+    assert.equal(receiver.received.length, EVENTS + 1);
   });
 });

@@ -126,8 +126,7 @@ describe('the sequence of an account', () => {
       before.open.map(({ first }: { first: number }) => first),
       [2, block.first],
     );
-    const settle = (after: number) =>
-      settleNumbers({ database: system.database, temporal: system.temporal }, Date.now() + after);
+    const settle = (after: number) => settleNumbers({ database: system.database }, Date.now() + after);
     await settle(0);
     assert.equal((await sequence()).void_count, SEQUENCE.firstBlock - 1);
     await settle(SEQUENCE.settleAfterMs + 1_000_000);
@@ -174,7 +173,7 @@ describe('the sequence of an account', () => {
     const connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
     const remove = (collection: string, id = '') =>
       connection.collection<{ _id: string }>(collection).deleteOne({ _id: id });
-    await remove('archived_events', removed?.event.id);
+    await remove('events', removed?.event.id);
     await remove('archived_deliveries', removed?.delivery.id);
     await forget(system, removed ? [removed.delivery] : []);
     const found = await sequence();

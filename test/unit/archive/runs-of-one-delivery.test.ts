@@ -18,7 +18,7 @@ describe('runs of one delivery that closed in one window', () => {
     logKept: async () => {},
     known: async (ids: readonly string[]) =>
       new Map(ids.flatMap((id) => (kept.has(id) ? [[id, { ...kept.get(id) }]] : []))),
-    saveEvents: async () => new Map(),
+    keepEvents: async () => new Map(),
     saltsOf: async () => undefined,
     addDeliveries: async (added: readonly SealableDelivery[]) => {
       for (const one of added) if (!kept.has(one.id)) kept.set(one.id, one);
@@ -27,7 +27,6 @@ describe('runs of one delivery that closed in one window', () => {
       if (kept.get(delivery.id)?.revision === revision) kept.set(delivery.id, delivery);
     },
     move: async () => {},
-    place: async () => {},
   } as unknown as ArchiveWrites;
 
   /** The execution of a run. @param read how long it takes to read, in turns of the event loop */
@@ -43,7 +42,6 @@ describe('runs of one delivery that closed in one window', () => {
     } as unknown as DeliveryToArchive;
     return {
       runs: [run],
-      heads: [],
       async read() {
         for (let turn = 0; turn < read; turn++) await new Promise((resolve) => setImmediate(resolve));
         return { deliveries: [delivery], events: [] };

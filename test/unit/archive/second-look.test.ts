@@ -36,7 +36,7 @@ describe('the second look of the archive', () => {
     ...Object.fromEntries(
       ['logKept', 'logStored', 'move', 'place', 'addDeliveries'].map((name) => [name, async () => {}]),
     ),
-    saveEvents: async () => new Map(),
+    keepEvents: async () => new Map(),
   };
   const closed = {
     closedFrom: async (from: Date, end: Date, widthMs: number) => {
@@ -60,7 +60,6 @@ describe('the second look of the archive', () => {
   const list = (at: Date) =>
     listed.set(at, {
       runs: [{ id: 'dlv_1', run_id: 'run_1', run_order: '1', position: '1' }],
-      heads: [],
       async read() {
         read += 1;
         if (readsTake > 0) mock.timers.tick(readsTake);

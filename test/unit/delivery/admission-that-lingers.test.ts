@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { Admission } from '../../../src/temporal/write/admission.js';
 import { StartSlots } from '../../../src/temporal/write/start-slots.js';
-import { delivery, fakeStarts, settled } from '../../support/parts/fake-starts.js';
+import { delivery, fakeStarts, settled, submit } from '../../support/parts/fake-starts.js';
 
 describe('admission that lingers', () => {
   afterEach(() => {
@@ -29,7 +29,7 @@ describe('admission that lingers', () => {
       await settled();
     };
     for (let count = 0; count < 30; count++) {
-      void subject.submit([delivery()]);
+      void submit(subject, [delivery()]);
       await settled();
       await pass(5);
     }
@@ -40,23 +40,16 @@ describe('admission that lingers', () => {
 
   it('starts a delivery at once if the next one may come too late', async () => {
     const { subject, starts } = lingering(100);
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
     assert.deepEqual(sizes(starts), [1]);
   });
 
-  it('starts a full group at once, and what is urgent with all that waits', async () => {
+  it('starts a full group at once', async () => {
     const { subject, starts } = lingering(60_000);
-    for (let count = 0; count < MAX_GROUP_SIZE; count++) void subject.submit([delivery()]);
+    for (let count = 0; count < MAX_GROUP_SIZE; count++) void submit(subject, [delivery()]);
     await settled();
     assert.deepEqual(sizes(starts), [MAX_GROUP_SIZE]);
-    const other = lingering(60_000);
-    void other.subject.submit([delivery()]);
-    await settled();
-    assert.deepEqual(sizes(other.starts), []);
-    void other.subject.submit([delivery()], true);
-    await settled();
-    assert.deepEqual(sizes(other.starts), [2]);
   });
 
   describe('pauses after a group', () => {
@@ -67,18 +60,18 @@ describe('admission that lingers', () => {
      */
     async function pausing(waiting: number) {
       const { subject, starts } = lingering(60_000);
-      const submit = (count: number) => {
-        for (let index = 0; index < count; index++) void subject.submit([delivery()]);
+      const submitMany = (count: number) => {
+        for (let index = 0; index < count; index++) void submit(subject, [delivery()]);
       };
       let now = 0;
       mock.method(performance, 'now', () => now);
       mock.timers.enable({ apis: ['setTimeout'] });
-      submit(MAX_GROUP_SIZE);
+      submitMany(MAX_GROUP_SIZE);
       await settled();
       now = 20;
       starts[0]?.finish();
       await settled();
-      submit(waiting);
+      submitMany(waiting);
       return async (ms: number) => {
         // The first part of the pause has to end before the second one begins.
         for (let passed = 0; passed < ms; passed += 1) {
@@ -101,51 +94,6 @@ describe('admission that lingers', () => {
       // Then it waits for more, as it always does.
       const soon = await startedAfter(200);
       assert.deepEqual(soon, [MAX_GROUP_SIZE, MAX_GROUP_SIZE - 1]);
-    });
-  });
-
-  describe('answers those of a group', () => {
-    /** A full group whose start took so long, milliseconds, with time that stands still until it is made to pass. */
-    async function afterGroup(tookMs: number, isUrgent: (index: number) => boolean = () => false) {
-      const { subject, starts } = lingering(60_000);
-      let now = 0;
-      mock.method(performance, 'now', () => now);
-      mock.timers.enable({ apis: ['setTimeout'] });
-      let answered = 0;
-      for (let index = 0; index < MAX_GROUP_SIZE; index += 1)
-        void subject.submit([delivery()], isUrgent(index)).then(() => {
-          answered += 1;
-        });
-      await settled();
-      now = tookMs;
-      starts[0]?.finish();
-      await settled();
-      const answeredAfter = async (ms: number) => {
-        mock.timers.tick(ms);
-        await settled();
-        return answered;
-      };
-      return answeredAfter;
-    }
-
-    it('a few at a time, over twice as long as the start took', async () => {
-      const answeredAfter = await afterGroup(20);
-      assert.equal(await answeredAfter(1), 4);
-      const half = await answeredAfter(19);
-      assert.ok(half > MAX_GROUP_SIZE / 4 && half < (MAX_GROUP_SIZE * 3) / 4, `${half} after half of it`);
-      assert.equal(await answeredAfter(20), MAX_GROUP_SIZE);
-    });
-
-    it('in 50 ms after a slow start', async () => {
-      const answeredAfter = await afterGroup(5_000);
-      assert.ok((await answeredAfter(25)) < MAX_GROUP_SIZE);
-      assert.equal(await answeredAfter(25), MAX_GROUP_SIZE);
-    });
-
-    it('at once where they are urgent', async () => {
-      const answeredAfter = await afterGroup(20, (index) => index < 10);
-      assert.equal(await answeredAfter(0), 10 + 4);
-      assert.equal(await answeredAfter(40), MAX_GROUP_SIZE);
     });
   });
 });

@@ -2,16 +2,10 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
-import { LedgerBusyError } from '../../../src/temporal/errors.js';
-import {
-  Admission,
-  MAX_GROUP_BYTES,
-  MAX_WAITING,
-  type PendingDelivery,
-} from '../../../src/temporal/write/admission.js';
+import { Admission, MAX_GROUP_BYTES, type PendingDelivery } from '../../../src/temporal/write/admission.js';
 import { AdmissionLanes } from '../../../src/temporal/write/admission-lanes.js';
 import { StartSlots } from '../../../src/temporal/write/start-slots.js';
-import { delivery, fakeStarts, settled } from '../../support/parts/fake-starts.js';
+import { delivery, fakeStarts, settled, submit } from '../../support/parts/fake-starts.js';
 import { until } from '../../support/until.js';
 
 function admission(startsInFlight = 1) {
@@ -28,13 +22,15 @@ function lanes() {
 describe('admission', () => {
   it('starts a delivery by itself if a slot is free', async () => {
     const { starts, subject } = admission(2);
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
     const { event } = delivery();
-    void subject.submit([
-      { ...delivery(), event },
-      { ...delivery(), event },
-    ]);
+    void subject
+      .reserve([
+        { ...delivery(), event },
+        { ...delivery(), event },
+      ])
+      .stored();
     await settled();
     assert.deepEqual(
       starts.map(({ how, deliveries }) => [how, deliveries.length]),
@@ -47,9 +43,13 @@ describe('admission', () => {
 
   it('puts together what arrives while all slots are taken', async () => {
     const { starts, subject } = admission();
-    const first = subject.submit([delivery()]);
+    const first = submit(subject, [delivery()]);
     await settled();
-    const others = [subject.submit([delivery()]), subject.submit([delivery()]), subject.submit([delivery()])];
+    const others = [
+      submit(subject, [delivery()]),
+      submit(subject, [delivery()]),
+      submit(subject, [delivery()]),
+    ];
     assert.equal(starts.length, 1);
     starts[0]?.finish();
     await first;
@@ -61,22 +61,22 @@ describe('admission', () => {
     await Promise.all(others);
   });
 
-  it('starts a single delivery by itself after a wait', async () => {
+  it('starts a single delivery as a group after a wait: its event has named it by then', async () => {
     const { starts, subject } = admission();
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     starts[0]?.finish();
     await settled();
-    assert.equal(starts[1]?.how, 'alone');
+    assert.equal(starts[1]?.how, 'group');
   });
 
   it('keeps groups within their size, and in the order of arrival', async () => {
     const { starts, subject } = admission();
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
     const all = Array.from({ length: MAX_GROUP_SIZE + 1 }, () => delivery());
-    void subject.submit(all);
+    void submit(subject, all);
     starts[0]?.finish();
     await settled();
     assert.deepEqual(starts[1]?.deliveries, all.slice(0, MAX_GROUP_SIZE));
@@ -90,12 +90,14 @@ describe('admission', () => {
 
   it('keeps groups within their bytes, counting an event once', async () => {
     const { starts, subject } = admission();
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
     const payload = 'x'.repeat(MAX_GROUP_BYTES / 2);
-    void subject.submit([delivery({ payload, event: 'evt_a' }), delivery({ payload, event: 'evt_a' })]);
-    void subject.submit([delivery({ payload })]);
-    void subject.submit([delivery({ payload })]);
+    void subject
+      .reserve([delivery({ payload, event: 'evt_a' }), delivery({ payload, event: 'evt_a' })])
+      .stored();
+    void submit(subject, [delivery({ payload })]);
+    void submit(subject, [delivery({ payload })]);
     starts[0]?.finish();
     await settled();
     assert.equal(starts[1]?.deliveries.length, 3);
@@ -103,7 +105,7 @@ describe('admission', () => {
 
   it('limits accounts and business keys to the size of one search attribute', async () => {
     const { starts, subject } = admission();
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
     const account = 'acct_00000000000000000000000000';
     const token = () => `k:${newId('event').slice(-16)}`;
@@ -112,7 +114,7 @@ describe('admission', () => {
     );
     const shared = token();
     const alike = Array.from({ length: MAX_GROUP_SIZE }, () => delivery({ account, keys: [shared] }));
-    for (const one of [...many, ...alike]) void subject.submit([one]);
+    for (const one of [...many, ...alike]) void submit(subject, [one]);
     for (let index = 0; index < starts.length; index += 1) {
       starts[index]?.finish();
       await until(
@@ -139,9 +141,9 @@ describe('admission', () => {
 
   it('puts only events of one kind together', async () => {
     const { starts, subject } = admission();
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
-    for (const kind of ['a', 'b', 'a', 'b']) void subject.submit([delivery({ kind })]);
+    for (const kind of ['a', 'b', 'a', 'b']) void submit(subject, [delivery({ kind })]);
     starts[0]?.finish();
     await settled();
     assert.deepEqual(
@@ -150,18 +152,24 @@ describe('admission', () => {
     );
   });
 
-  it('tells everybody in a group that it could not be started', async () => {
+  it('starts a group when it is known of each of its events whether it is stored', async () => {
     const { starts, subject } = admission();
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
-    const waiting = [subject.submit([delivery()]), subject.submit([delivery()])];
+    const [first, second, third] = [delivery(), delivery(), delivery()];
+    const reserved = [first, second, third].map((one) => subject.reserve([one]));
+    assert.equal(new Set(reserved.map(({ group }) => group)).size, 1);
+    void reserved[0]?.stored();
     starts[0]?.finish();
     await settled();
-    starts[1]?.fail(new Error('no'));
-    for (const one of waiting) await assert.rejects(one, /no/);
-    void subject.submit([delivery()]);
+    assert.equal(starts.length, 1, 'two of them may be stored yet');
+    const late = subject.reserve([delivery()]);
+    assert.notEqual(late.group, reserved[0]?.group, 'which are in it, and no others');
+    reserved[1]?.dropped();
+    void reserved[2]?.stored();
     await settled();
-    assert.equal(starts.length, 3, 'the slot is free again');
+    assert.deepEqual(starts[1]?.deliveries, [first, third]);
+    assert.equal(starts[1]?.id, reserved[0]?.group);
   });
 
   describe('after a group', () => {
@@ -175,10 +183,10 @@ describe('admission', () => {
     /** A group of two has just been started, and time stands still until it is made to pass. */
     async function afterGroup(...leftBehind: PendingDelivery[]) {
       const { starts, subject } = admission();
-      void subject.submit([delivery()]);
+      void submit(subject, [delivery()]);
       await settled();
-      const group = [subject.submit([delivery()]), subject.submit([delivery()])];
-      void subject.submit(leftBehind);
+      const group = [submit(subject, [delivery()]), submit(subject, [delivery()])];
+      void submit(subject, leftBehind);
       let now = 0;
       mock.method(performance, 'now', () => now);
       mock.timers.enable({ apis: ['setTimeout'] });
@@ -196,8 +204,8 @@ describe('admission', () => {
 
     it('answers before the pause of its slot', async () => {
       const { starts, subject, pass } = await afterGroup();
-      void subject.submit([delivery()]);
-      void subject.submit([delivery()]);
+      void submit(subject, [delivery()]);
+      void submit(subject, [delivery()]);
       await settled();
       assert.equal(starts.length, 2, 'what comes now waits for the next group');
       await pass(TOOK);
@@ -206,17 +214,17 @@ describe('admission', () => {
 
     it('waits for as many as were in it', async () => {
       const { starts, subject, pass } = await afterGroup();
-      void subject.submit([delivery()]);
+      void submit(subject, [delivery()]);
       await pass(TOOK);
       assert.equal(starts.length, 2);
-      void subject.submit([delivery()]);
+      void submit(subject, [delivery()]);
       await settled();
       assert.equal(starts[2]?.deliveries.length, 2);
     });
 
     it('but not for long', async () => {
       const { starts, subject, pass } = await afterGroup();
-      void subject.submit([delivery()]);
+      void submit(subject, [delivery()]);
       await pass(TOOK);
       await pass(10 * TOOK);
       assert.equal(starts[2]?.deliveries.length, 1);
@@ -231,9 +239,9 @@ describe('admission', () => {
 
   it('does not let one slow start hold up the others', async () => {
     const { starts, subject } = admission();
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
-    void subject.submit([delivery()]);
+    void submit(subject, [delivery()]);
     await settled();
     assert.equal(starts.length, 1);
     await until(
@@ -242,63 +250,36 @@ describe('admission', () => {
     );
     assert.equal(starts.length, 2, 'though the first has not ended');
   });
-
-  it(`refuses deliveries beyond ${MAX_WAITING} that wait`, async () => {
-    const { subject } = admission();
-    void subject.submit([delivery()]);
-    await settled();
-    void subject.submit(Array.from({ length: MAX_WAITING }, () => delivery()));
-    await assert.rejects(subject.submit([delivery()]), LedgerBusyError);
-  });
 });
 
 describe('admission in two lanes', () => {
   const toFailing = () => ({ ...delivery(), placement: { isolated: true } });
+  const stored = (subject: AdmissionLanes, deliveries: readonly PendingDelivery[]) =>
+    Promise.all(subject.reserve(deliveries).map((one) => one.stored()));
 
   it('does not let a delivery to a healthy endpoint wait for one to a failing endpoint', async () => {
     const { subject, starts } = lanes();
-    const first = subject.submit([toFailing()]);
+    void stored(subject, [toFailing()]);
     await settled();
-    const second = subject.submit([toFailing()]);
+    void stored(subject, [toFailing()]);
     await settled();
-    const healthy = subject.submit([delivery()]);
+    const healthy = stored(subject, [delivery()]);
     await settled();
     assert.equal(starts.length, 2, 'one start in each lane');
     starts[1]?.finish();
     await healthy;
-    starts[0]?.finish();
-    await first;
-    await until(
-      () => starts.length,
-      (count) => count === 3,
+  });
+
+  it('starts an event with deliveries in both lanes in each of them', async () => {
+    const { subject, starts } = lanes();
+    const [one, other] = [delivery(), toFailing()];
+    const reserved = subject.reserve([one, other]);
+    assert.deepEqual(
+      reserved.map(({ deliveries }) => deliveries),
+      [[one], [other]],
     );
-    starts[2]?.finish();
-    await second;
-  });
-
-  it('answers an event with deliveries in both lanes when both are persisted', async () => {
-    const { subject, starts } = lanes();
-    let isDone = false;
-    const both = subject.submit([delivery(), toFailing()]).then(() => {
-      isDone = true;
-    });
+    void Promise.all(reserved.map((each) => each.stored()));
     await settled();
-    starts[0]?.finish();
-    await settled();
-    assert.equal(isDone, false);
-    starts[1]?.finish();
-    await both;
-  });
-
-  it('starts nothing of an event for which one lane has no room', async () => {
-    const { subject, starts } = lanes();
-    void subject.submit([toFailing()]);
-    await settled();
-    void subject.submit(Array.from({ length: MAX_WAITING }, toFailing));
-    const healthy = delivery();
-    // In the same turn of the event loop, while nothing has left the lane.
-    await assert.rejects(subject.submit([healthy, toFailing()]), LedgerBusyError);
-    await settled();
-    assert.ok(starts.every(({ deliveries }) => !deliveries.includes(healthy)));
+    assert.equal(starts.length, 2);
   });
 });

@@ -8,7 +8,6 @@ import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.j
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import type { DeliveryGroup } from '../../../src/domain/delivery/delivery.js';
-import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
 import type { PendingDelivery } from '../../../src/temporal/write/admission.js';
 import { type StartCallOptions, StartCalls } from '../../../src/temporal/write/start-calls.js';
 import { until } from '../../support/until.js';
@@ -81,7 +80,6 @@ describe('early attempts', () => {
         begin: (_run: string, { deliveries }: DeliveryGroup, _timeoutMs: number, placed: boolean) =>
           begun.push([deliveries.length, placed]),
       },
-      recentGroups: new RecentGroups(),
     } as unknown as StartCallOptions);
     const event = { ...EVENT, account_id: newId('account'), event_id: newId('event') };
     const pending = (...lanes: boolean[]): PendingDelivery[] =>

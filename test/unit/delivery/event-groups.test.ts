@@ -28,7 +28,7 @@ describe("groups of an event's deliveries", () => {
       const targets = pending.map(({ target }) => target.endpoint_id);
       started.set(id.replace(`${EVENT.event_id}:`, ''), [targets[0], targets.at(-1)] as string[]);
     };
-    return { started, refused, groups: new EventGroups({ startGroup }) };
+    return { started, refused, groups: new EventGroups(startGroup) };
   }
   const deliveries = (count: number): PendingDelivery[] =>
     Array.from({ length: count }, (_, index) => ({

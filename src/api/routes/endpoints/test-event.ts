@@ -44,7 +44,8 @@ export async function sendTestEvent(
   const kind = kindName ?? TEST_KIND;
   // It has no number and no business keys: nobody has posted it, and a search for an order does not find an example.
   const event = { account_id, event_id, event_kind: kind, payload, accepted_at, is_test: true } as const;
-  await dependencies.starter.accept(event, [{ endpoint_id }], { hostOf: () => hostOf(target_url) });
+  const hints = { hostOf: () => hostOf(target_url) };
+  await dependencies.starter.accept({ event, targets: [{ endpoint_id }], hints });
   return renderAcceptance(kind, { event_id, targets: [{ endpoint_id }] });
 }
 

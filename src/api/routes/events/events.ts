@@ -41,7 +41,12 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
         'Hookline-Subject':
           'The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it',
       },
-      responses: { 202: { description: 'Accepted: every delivery is persisted', schema: acceptanceSchema } },
+      responses: {
+        202: {
+          description: 'Accepted: the event is stored, and its deliveries will be made',
+          schema: acceptanceSchema,
+        },
+      },
       location: '/events/:id',
       problems: [
         'invalid_json',
@@ -73,7 +78,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       scope: 'deliveries:read',
       parameters: { kind: kindParameter, ...deliveryParameters },
       page: [
-        'A page of events; of those with a delivery that matches, if deliveries are filtered. An event whose deliveries change between two pages can be on both. A page can have fewer rows than its limit: only a page without next is the last',
+        'A page of events, the latest first; of those with a delivery that matches, if deliveries are filtered, in the order of these deliveries. An event whose deliveries change between two such pages can be on both. A page can have fewer rows than its limit: only a page without next is the last',
         eventSummarySchema,
       ],
       problems: ['record_altered'],
@@ -91,9 +96,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       responses: { 200: { description: 'The event', schema: eventSchema } },
       problems: ['record_altered'],
       async handle({ account_id, params: { id } }, ctx) {
-        const endpoints = await dependencies.database.endpoints.all(account_id);
-        const candidates = endpoints.map((endpoint) => endpoint.id);
-        const event = await found('event', id, () => dependencies.events.get(account_id, id, candidates));
+        const event = await found('event', id, () => dependencies.events.get(account_id, id));
         const { payload, is_erased, is_test: _, deliveries, ...summary } = event;
         // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
         const rest = toJson({ ...summary, deliveries, ...(is_erased && { payload_erased: true }) });

@@ -154,7 +154,7 @@ async function explainOne(
   const delivery = await dependencies.deliveries.get(accountId, { event_id, endpoint_id });
   if (delivery) return explainFound(dependencies, accountId, delivery);
   const [found, endpoint] = await Promise.all([
-    dependencies.events.get(accountId, event_id, [endpoint_id]),
+    dependencies.events.get(accountId, event_id),
     endpointFacts(dependencies, accountId, endpoint_id, createdAt(event_id)),
   ]);
   const event = found && {

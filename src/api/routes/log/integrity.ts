@@ -169,10 +169,8 @@ function asAltered(error: unknown): undefined {
   if (!isRecordAltered(error)) throw error;
 }
 
-async function isEvent({ database, events }: ApiDependencies, accountId: string, id: string) {
-  return (
-    ((await database.archive.event(accountId, id)) ?? (await events.get(accountId, id, []))) !== undefined
-  );
+async function isEvent({ database }: ApiDependencies, accountId: string, id: string) {
+  return (await database.archive.event(accountId, id)) !== undefined;
 }
 
 /** @param deliveries its archived ones */

@@ -57,7 +57,7 @@ export function createLogWriter(
   return {
     async appendChanges() {
       const appended = await appendSome();
-      await settleNumbers({ database, temporal });
+      await settleNumbers({ database });
       const voids = await sequences.unlogged(VOIDS_AT_ONCE);
       const leaves = await log.append(voids.map((one) => canonicalJson(voidRecord(one))));
       await sequences.logged(new Map(voids.map(({ id }, at) => [id, leaves[at] ?? -1])));

@@ -4,7 +4,6 @@ import type { AcceptedEvent, ShownRecord } from '../../../domain/delivery/delive
 import { NOTHING_YET, type TimelineItem, timelineOf } from '../../../domain/explain/timeline.js';
 import { type AttemptView, lastOf, viewAttempt } from '../attempt-view.js';
 import { type Delivery, type DeliverySummary, type EarlierRun, earlierRun } from '../delivery-view.js';
-import type { EventWithPayload, FanOutProgress } from '../event-view.js';
 
 /** What a delivery that is read by itself has besides what lists show. */
 type Detail = Omit<Delivery, keyof DeliverySummary>;
@@ -94,27 +93,6 @@ function recordedDetail(archived: ArchivedDelivery): Detail {
       attempts: [],
     })),
   };
-}
-
-/** An archived event as it is read by itself. */
-export function archivedEvent(event: ArchivedEvent, deliveries: readonly ListedDelivery[]): EventWithPayload {
-  const { id, event_kind: kind, accepted_at, payload, kept, sequence, is_test } = event;
-  return {
-    id,
-    kind,
-    created_at: accepted_at.toISOString(),
-    ...(sequence !== undefined && { sequence }),
-    ...(is_test && { is_test }),
-    payload,
-    is_erased: kept !== undefined && payload === undefined,
-    fan_out: fanOutIn(event),
-    deliveries: deliveries.map(summaryIn),
-  };
-}
-
-/** How many deliveries of an archived event its fan-out has started; `undefined` if it had none. */
-export function fanOutIn({ fan_out }: ArchivedEvent): FanOutProgress | undefined {
-  return fan_out === undefined ? undefined : (JSON.parse(fan_out) as FanOutProgress);
 }
 
 /** An archived event as its deliveries are started with it; `undefined` if its payload cannot be read any more. */

@@ -5,7 +5,7 @@ import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
 import { askedAttempts } from '../attempt-view.js';
 import { DeliveryList, type ReadEarlier } from '../delivery-list.js';
-import { type DeliverySummary, deliveriesOf, headsOf } from '../delivery-view.js';
+import { type DeliverySummary, deliveriesOf } from '../delivery-view.js';
 import type { EventSummary } from '../event-view.js';
 import type { LedgerSources } from '../locate.js';
 import type { LastAttempts } from '../row-extras.js';
@@ -76,33 +76,6 @@ async function withAttempts(
     const matching_attempts = archived ? askedAttempts(runsIn(archived), any_attempt) : [];
     return matching_attempts.length > 0 ? [{ ...row, value: { ...row.value, matching_attempts } }] : [];
   });
-}
-
-/** The events of an account, as the executions that stand for them. Only what a filter says of events counts. */
-export function eventLists(
-  sources: ListSources,
-  filter: DeliveryFilter,
-  ledger: BothLists<EventSummary>['ledger'],
-): BothLists<EventSummary> {
-  const { client, archive, accountId } = sources;
-  return {
-    completeUntil: () => archive.completeUntil(),
-    ledger,
-    archive: async (range, limit) => {
-      const found = await archive.events(accountId, filter, range, limit);
-      const rows = found.map(({ id, accepted_at, ...event }) =>
-        toEventRow({ event_id: id, created_at: accepted_at.toISOString(), ...event }),
-      );
-      return partOf(found, limit, rows);
-    },
-    held: async (rows, since) => {
-      const held = new Set<string>();
-      const ids = rows.map(({ id }) => id);
-      for await (const execution of executionsOf(client, accountId, ids, { isHead: true }, since))
-        for (const id of headsOf(execution, accountId)) held.add(id);
-      return held;
-    },
-  };
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import { type ArchiveReads, positionAt, runOrder } from '../../../domain/archive/archived.js';
 import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from '../../../domain/archive/fitting.js';
 import { isRecordAltered } from '../../../domain/archive/record-altered.js';
@@ -12,21 +11,11 @@ import { idTime } from '../../../domain/basics/id-time.js';
 import { type AcceptedEvent, isClosed } from '../../../domain/delivery/delivery.js';
 import type { TimelineItem } from '../../../domain/explain/timeline.js';
 import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
-import { EVENT_HEAD_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import { parseFanOutWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import { sumsOf } from '../../../domain/list/attempt-filter.js';
 import { sharedDate } from '../../../domain/time/shared-time.js';
 import { readDelivery } from '../delivery-detail.js';
-import {
-  type Delivery,
-  type DeliveryRow,
-  type DeliverySummary,
-  deliveriesOf,
-  headsOf,
-} from '../delivery-view.js';
+import { type Delivery, type DeliveryRow, type DeliverySummary, deliveriesOf } from '../delivery-view.js';
 import { previousRun } from '../earlier-runs.js';
-import { fanOutProgress, findFanOut } from '../event-view.js';
-import { membersOf } from '../group/group-memo.js';
 import { readInput, startedIn } from '../history.js';
 import type { LedgerSources } from '../locate.js';
 import { type Located, RowReader } from '../row-reader.js';
@@ -43,25 +32,13 @@ export interface ClosedRow {
   run: RunKey;
 }
 
-type ClosedSources = Omit<LedgerSources, 'recentGroups'> & { incidents: IncidentsOfPeriod };
+type ClosedSources = LedgerSources & { incidents: IncidentsOfPeriod };
 
 /** The closed deliveries that an execution stands for. */
 export function closedRowsOf(execution: Execution): ClosedRow[] {
   return deliveriesOf(execution, EVERY_ACCOUNT)
     .filter(({ summary }) => isClosed(summary.status))
     .map((row) => ({ row, run: runOf(execution, row.summary, row.index) }));
-}
-
-/** The events that a closed execution stands for in lists, with their positions; none of an open one. */
-export function closedHeadsOf(execution: Execution): [eventId: string, position: string][] {
-  const { closeTime, runId, typedSearchAttributes } = execution;
-  if (!closeTime || typedSearchAttributes.get(EVENT_HEAD_ATTRIBUTE) !== true) return [];
-  return accountsOf(execution).flatMap((accountId) =>
-    headsOf(execution, accountId).map((id, index): [string, string] => [
-      id,
-      positionAt(closeTime, runId, index),
-    ]),
-  );
 }
 
 /**
@@ -79,7 +56,6 @@ export async function readClosed(
   const input = await readInput(whole, execution);
   const reader = new RowReader(whole);
   const timelines = new TimelineReader(whole, { incidents: (_, ...asked) => incidents.of(...asked) });
-  const positions = new Map(closedHeadsOf(execution));
   const events = new Map<string, EventToArchive>();
   const deliveries: DeliveryToArchive[] = [];
   for (const { row } of rows) {
@@ -93,26 +69,9 @@ export async function readClosed(
     const items = await timelines.tell(located, started.event, delivery.closed_at);
     const timeline = before ? withEarlier(items, timelineIn(before)) : items;
     deliveries.push(toArchive(located, started.event, delivery, timeline));
-    events.set(started.event.event_id, eventOf(started.event, execution, positions));
+    events.set(started.event.event_id, eventOf(started.event, execution));
   }
   return { deliveries, events: [...events.values()] };
-}
-
-/** What a finished fan-out leaves to the archive: the event, with how many deliveries were started. */
-export async function readFanOut(client: Client, execution: Execution): Promise<ExecutionToArchive> {
-  const key = parseFanOutWorkflowId(execution.workflowId);
-  if (!key) return { deliveries: [], events: [] };
-  const [input, parts] = await Promise.all([
-    readInput(client, execution),
-    findFanOut(client, key.account_id, key.event_id),
-  ]);
-  const event = startedIn(input, key.event_id)?.event;
-  if (!event) return { deliveries: [], events: [] };
-  const fan_out = JSON.stringify(fanOutProgress(parts));
-  return {
-    deliveries: [],
-    events: [{ ...eventOf(event, execution, new Map(closedHeadsOf(execution))), fan_out }],
-  };
 }
 
 /** An archived delivery, if it is what was archived: what somebody has altered goes into no new record. */
@@ -185,14 +144,8 @@ function runOf(
   return { id, run_id, run_order: runOrder(started_at, execution.startTime), position };
 }
 
-/** @param positions of the events that the execution stands for */
-function eventOf(
-  event: AcceptedEvent,
-  { closeTime }: Execution,
-  positions: ReadonlyMap<string, string>,
-): EventToArchive {
+function eventOf(event: AcceptedEvent, { closeTime }: Execution): EventToArchive {
   const { account_id, event_id, event_kind, payload, sealed, keys = [], sequence, is_test } = event;
-  const position = positions.get(event_id);
   return {
     id: event_id,
     account_id,
@@ -205,12 +158,5 @@ function eventOf(
     ...(sequence !== undefined && { sequence }),
     ...(is_test && { is_test }),
     closed_at: closeTime ?? sharedDate(),
-    ...(position !== undefined && { position }),
   };
-}
-
-/** The accounts whose deliveries an execution has. */
-function accountsOf(execution: Execution): string[] {
-  const keys = [...membersOf(execution), parseFanOutWorkflowId(execution.workflowId)];
-  return [...new Set(keys.flatMap((key) => key?.account_id ?? []))];
 }

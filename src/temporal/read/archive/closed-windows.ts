@@ -8,7 +8,7 @@ import { EVERY_ACCOUNT, isGroupWith, where } from '../visibility/clauses.js';
 import { type Clause, isNot } from '../visibility/query.js';
 import { type Execution, everyExecution } from '../visibility/visibility.js';
 import { CLOSED, readWindow } from '../visibility/windows.js';
-import { closedHeadsOf, closedRowsOf, readClosed, readFanOut } from './closed-executions.js';
+import { closedRowsOf, readClosed } from './closed-executions.js';
 
 /**
  * Incidents that ended earlier before a window than this are read one delivery at a time: longer than a delivery
@@ -16,11 +16,8 @@ import { closedHeadsOf, closedRowsOf, readClosed, readFanOut } from './closed-ex
  */
 const INCIDENTS_SINCE_MS = 8 * 24 * 3_600_000;
 
-/** What the executions that matter have in common. */
-const ARCHIVED_TYPES = [DELIVERY_TYPE, 'fanOutEvent'];
-
 /** What is archived: executions of one task queue, as several installations can share a namespace. */
-export interface ArchiveSources extends Omit<LedgerSources, 'recentGroups'> {
+export interface ArchiveSources extends LedgerSources {
   taskQueue: string;
 }
 
@@ -35,7 +32,7 @@ export class ClosedExecutionFinder implements ClosedExecutions {
 
   async closedFrom(start: Date, end: Date, widthMs: number): Promise<ClosedWindow> {
     const clauses = [
-      ...where(EVERY_ACCOUNT, { taskQueue: this.sources.taskQueue, type: ARCHIVED_TYPES, isCurrent: true }),
+      ...where(EVERY_ACCOUNT, { taskQueue: this.sources.taskQueue, type: DELIVERY_TYPE, isCurrent: true }),
       isNot('ExecutionStatus', 'Running'),
     ];
     const window = { from: start.getTime(), end: end.getTime(), width: widthMs };
@@ -71,13 +68,9 @@ export class ClosedExecutionFinder implements ClosedExecutions {
   }
 
   private toClosed(execution: Execution, from: Date): ClosedExecution {
-    const heads = closedHeadsOf(execution);
-    if (execution.type === 'fanOutEvent')
-      return { runs: [], heads, read: () => readFanOut(this.sources.client, execution) };
     const rows = closedRowsOf(execution);
     return {
       runs: rows.map(({ run }) => run),
-      heads,
       read: (ids) => {
         const wanted = rows.filter(({ run }) => ids.has(run.id));
         return readClosed({ ...this.sources, incidents: this.incidentsFor(from) }, execution, wanted);

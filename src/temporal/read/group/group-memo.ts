@@ -115,14 +115,6 @@ export function sequencesIn(execution: Listed): Map<string, number> {
   return found;
 }
 
-/** Those of the events of one account alone. */
-export function numbersOf(execution: Execution, accountId: string): number[] {
-  const others = new Set(
-    membersOf(execution).flatMap((key) => (key && key.account_id !== accountId ? [key.event_id] : [])),
-  );
-  return [...sequencesIn(execution)].flatMap(([event, number]) => (others.has(event) ? [] : [number]));
-}
-
 /** Which events an execution has with a business key; every event, if it stands for one event alone. */
 export function hasKey(execution: Listed, token: string): (eventId: string) => boolean {
   const index = idsIn(execution, ACCOUNT_ATTRIBUTE).filter(isKeyToken).indexOf(token);

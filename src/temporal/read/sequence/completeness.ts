@@ -1,5 +1,3 @@
-import type { Client } from '@temporalio/client';
-import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import {
   countIn,
   missingIn,
@@ -10,17 +8,9 @@ import {
 import type { VoidNumbers } from '../../../domain/sequence/sequence.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { CLOCKS_DIFFER_MS } from '../delivery-view.js';
-import { numbersOf } from '../group/group-memo.js';
-import { where } from '../visibility/clauses.js';
-import { isAfter, isBefore } from '../visibility/query.js';
-import { everyExecution } from '../visibility/visibility.js';
-
-/** So long after its acceptance an event may be started, if its request was repeated, milliseconds. */
-const REPEATED_MS = 24 * 3_600_000;
 
 /** What completeness is told from. */
 export interface NumberSources {
-  client: Client;
   archive: {
     sequences(
       accountId: string,
@@ -60,10 +50,10 @@ export class TooManyNumbersError extends Error {}
  * highest of them. Without a beginning from the first number of all, without an end up to the last that was given to a
  * process.
  *
- * @param most numbers at most, and executions @throws TooManyNumbersError
+ * @param most numbers at most @throws TooManyNumbersError
  */
 export async function completenessOf(
-  { client, archive, sequences }: NumberSources,
+  { archive, sequences }: NumberSources,
   accountId: string,
   { from, to }: { from?: Date | undefined; to?: Date | undefined },
   most: number,
@@ -73,16 +63,6 @@ export async function completenessOf(
   if (!known) return nothing;
   const period = { from: from ?? new Date(0), to: to ?? new Date(sharedNow() + CLOCKS_DIFFER_MS) };
   const found = new Set(await archive.sequences(accountId, period, most + 1));
-  const started = {
-    from: new Date(Math.max(0, period.from.getTime() - CLOCKS_DIFFER_MS)),
-    to: new Date(period.to.getTime() + REPEATED_MS),
-  };
-  let executions = 0;
-  for await (const some of ledgerNumbers(client, accountId, started)) {
-    for (const number of some) found.add(number);
-    executions += 1;
-    if (Math.max(executions, found.size) > most) throw new TooManyNumbersError();
-  }
   if (found.size > most) throw new TooManyNumbersError();
   const numbers = toRanges(found);
   const first = from ? numbers[0]?.first : 1;
@@ -103,23 +83,4 @@ export async function completenessOf(
   const missing = missingIn(range, [...accounted, ...unknown]);
   const contradicted = voids.flatMap((one) => sharedWith(one, events));
   return { range, events: countIn(events), voids, open: unknown, missing, contradicted };
-}
-
-/**
- * Numbers of an account's events whose deliveries were started in a period, as far as Temporal has them: those of an
- * execution at once. A number can come several times.
- *
- * @param period of starts, which is later than the events' acceptance: by a day, if its request was repeated
- */
-export async function* ledgerNumbers(
-  client: Client,
-  accountId: string,
-  { from, to }: { from: Date; to: Date },
-): AsyncIterable<number[]> {
-  const clauses = [
-    ...where(accountId, { type: [DELIVERY_TYPE, 'fanOutEvent'] }),
-    isAfter('StartTime', from),
-    isBefore('StartTime', to),
-  ];
-  for await (const execution of everyExecution(client, clauses)) yield numbersOf(execution, accountId);
 }

@@ -1,0 +1,93 @@
+import type { AcceptedEvent, DeliveryTarget } from './delivery.js';
+
+/** An endpoint that a stored event goes to. */
+export interface StoredTarget extends DeliveryTarget {
+  /**
+   * Place of the execution that carries the delivery among {@link EventToStore.carriers}; absent: an execution of its
+   * own, under the delivery's id, or one that the event's id names.
+   */
+  carrier?: number;
+}
+
+/** The request that an event was accepted by, so that a repeat of it is known. */
+export interface Once {
+  /** The producer's `Idempotency-Key`. */
+  key: string;
+  /**
+   * Salted hash of event kind, body and headers, hexadecimal: nobody can test a guess of the body once its data key is
+   * erased.
+   */
+  body_hash: string;
+}
+
+/** An event that is to be stored before its producer is answered. */
+export interface EventToStore {
+  /** As its executions get it. */
+  event: AcceptedEvent;
+  /** The payload as it is stored, which names the data key that sealed it. */
+  sealed: string;
+  /** To the payload, under the event's salt. */
+  commitment: string;
+  payload_bytes: number;
+  targets: readonly StoredTarget[];
+  /** Ids of the groups that carry some of its deliveries. */
+  carriers: readonly string[];
+  /** Id of the process that starts its executions. */
+  starter: string;
+  once?: Once | undefined;
+}
+
+/** What a producer is told of an event that is stored. */
+export interface KeptEvent {
+  event_id: string;
+  /** ISO 8601, UTC. */
+  accepted_at: string;
+  sequence?: number | undefined;
+  targets: readonly DeliveryTarget[];
+  /** {@link Once.body_hash} of the request that it was accepted by; absent if that had no key. */
+  body_hash?: string | undefined;
+}
+
+/** A stored event with what its executions are started from. */
+export interface StoredEvent {
+  event: AcceptedEvent;
+  targets: readonly StoredTarget[];
+  carriers: readonly string[];
+}
+
+/** Events as they are stored, for whoever accepts and starts them. */
+export interface EventStore {
+  /**
+   * Stores events together.
+   *
+   * @returns for each of them `undefined` if it is stored, or the event of the account that has its idempotency key
+   * @throws if it is not known which of them are stored
+   */
+  insert(events: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]>;
+  /** Those of some events that are stored. */
+  stored(ids: readonly string[]): Promise<Set<string>>;
+  /** One event; `undefined` if it is not stored. */
+  find(id: string): Promise<StoredEvent | undefined>;
+  /** The events that a group carries. */
+  carriedBy(carrier: string): Promise<StoredEvent[]>;
+  /** Events that a process was to start, among those whose ids were made since a time. Milliseconds since the epoch. */
+  ofStarter(starter: string, since: number): AsyncIterable<StoredEvent[]>;
+}
+
+/** The process of an {@link EventToStore.starter}, as others see it. */
+export interface SeenStarter {
+  id: string;
+  /** How often it has said that it is there: a process that does not count on is dead, whatever the clocks say. */
+  beats: number;
+  /** Its events from this time on may not be started. Milliseconds since the epoch, by its own clock. */
+  since: number;
+}
+
+/** Processes that start executions. */
+export interface Starters {
+  /** Says that a process is there. @param since see {@link SeenStarter.since} */
+  beat(id: string, since: number): Promise<void>;
+  all(): Promise<SeenStarter[]>;
+  /** Forgets a process, unless it has said since then that it is there. */
+  forget(seen: Pick<SeenStarter, 'id'> & Partial<SeenStarter>): Promise<void>;
+}

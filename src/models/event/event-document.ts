@@ -1,0 +1,177 @@
+import { Schema } from 'mongoose';
+import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
+import type { ArchivedEvent } from '../../domain/archive/archived.js';
+import { canonicalJson } from '../../domain/archive/canonical-json.js';
+import type { StoredEvent, StoredTarget } from '../../domain/delivery/stored-event.js';
+import { isSubjectMark } from '../../domain/ledger/sealed-event.js';
+import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
+
+export const events = collection(
+  'events',
+  {
+    _id: must(String),
+    account_id: must(String),
+    event_kind: must(String),
+    accepted_at: must(Date),
+    /** Tokens of business keys. One is stored as a string: an equality finds it in either form. */
+    keys: may<string | string[]>(Schema.Types.Mixed),
+    /** Of the event's subject. */
+    marks: may<string[]>([String]),
+    /** The payload, sealed; absent once it is no longer kept. */
+    sealed: may(String),
+    /** Names the key that sealed it, as a sealed text does, and stays when the payload goes. */
+    key: must(String),
+    commitment: must(String),
+    payload_bytes: must(Number),
+    sequence: may(Number),
+    is_test: may<true>(Boolean),
+    traceparent: may(String),
+    targets: must<StoredTarget[]>([
+      {
+        _id: false,
+        endpoint_id: String,
+        schedule: { type: [Number], default: undefined },
+        carrier: Number,
+      },
+    ]),
+    /** See `EventToStore`. */
+    carriers: may<string[]>([String]),
+    starter: must(String),
+    /**
+     * Account and idempotency key, or the event's own id if it has none: the embedded server has no partial indexes. A
+     * key is remembered as long as its event.
+     */
+    once: must(String, { unique: true }),
+    body_hash: may(String),
+    /** Of what never changes, under a key outside the database. Absent if no key was at hand. */
+    tag: may(String),
+    /** When the payload goes; absent once it is gone. */
+    payload_expires_at: may(Date, { index: true }),
+    expires_at: must(Date, { expires: 0 }),
+  },
+  {
+    indexes: [
+      { account_id: 1, _id: 1 },
+      { account_id: 1, event_kind: 1, _id: 1 },
+      { account_id: 1, keys: 1, _id: 1 },
+      { account_id: 1, sequence: 1 },
+      { carriers: 1 },
+    ],
+  },
+);
+/** An event as it is stored. */
+export type EventDocument = DocumentIn<typeof events>;
+
+const PURPOSE = 'event';
+
+/** Tags events from their first write on, under a key that is not in the database. */
+export class EventSeal {
+  private readonly box: SecretBox | undefined;
+
+  /** @param box absent: events get no tag */
+  constructor(box: SecretBox | undefined) {
+    this.box = box;
+  }
+
+  tag(document: EventDocument): string | undefined {
+    return this.box?.tag(textOf(document), PURPOSE);
+  }
+
+  /** How an event differs from what was written; `undefined` if it does not. */
+  whatIsWrong(document: EventDocument): string | undefined {
+    const { tag } = document;
+    if (!this.box) return undefined;
+    if (typeof tag !== 'string') return 'has no tag';
+    try {
+      return this.box.isTagged(tag, textOf(document), PURPOSE) ? undefined : 'is not what was written';
+    } catch (error) {
+      if (error instanceof SealError) return error.message;
+      throw error;
+    }
+  }
+}
+
+/** All of an event that never changes. */
+function textOf(document: EventDocument): string {
+  const { _id, account_id, event_kind, accepted_at, keys, marks, key, commitment, payload_bytes } = document;
+  const { sequence, is_test, targets, carriers, once, body_hash } = document;
+  return canonicalJson({
+    ...{ _id, account_id, event_kind, key, commitment, payload_bytes, once },
+    accepted_at: new Date(accepted_at).toISOString(),
+    keys: keysOf(keys),
+    marks: marks ?? [],
+    sequence: sequence ?? undefined,
+    is_test: is_test ?? undefined,
+    targets: (targets ?? []).map(toTarget),
+    carriers: carriers ?? [],
+    body_hash: body_hash ?? undefined,
+  });
+}
+
+export function keysOf(keys: string | string[] | null | undefined): string[] {
+  return keys ? [keys].flat() : [];
+}
+
+/** Tokens as they are stored: marks of subjects apart, as nothing that is stored is found by them. */
+export function storedKeys(tokens: readonly string[]): { keys?: string | string[]; marks?: string[] } {
+  const keys = tokens.filter((token) => !isSubjectMark(token));
+  const marks = tokens.filter(isSubjectMark);
+  const [only] = keys;
+  return {
+    ...(only !== undefined && { keys: keys.length === 1 ? only : keys }),
+    ...(marks.length > 0 && { marks }),
+  };
+}
+
+function toTarget({ endpoint_id, schedule, carrier }: StoredTarget): StoredTarget {
+  return {
+    endpoint_id,
+    ...(schedule && { schedule: [...schedule] }),
+    ...(typeof carrier === 'number' && { carrier }),
+  };
+}
+
+/** An event with what its executions are started from; `undefined` once its payload is no longer kept. */
+export function toStored(document: EventDocument): StoredEvent | undefined {
+  const { _id, account_id, event_kind, accepted_at, keys, marks, sealed, commitment, payload_bytes } =
+    document;
+  const { sequence, is_test, traceparent, targets, carriers } = document;
+  if (typeof sealed !== 'string') return undefined;
+  const tokens = [...keysOf(keys), ...(marks ?? [])];
+  return {
+    event: {
+      account_id,
+      event_id: _id,
+      event_kind,
+      payload: sealed,
+      sealed: { commitment, bytes: payload_bytes },
+      accepted_at: accepted_at.toISOString(),
+      ...(tokens.length > 0 && { keys: tokens }),
+      ...(typeof sequence === 'number' && { sequence }),
+      ...(is_test && { is_test }),
+      ...(traceparent && { traceparent }),
+    },
+    targets: (targets ?? []).map(toTarget),
+    carriers: carriers ?? [],
+  };
+}
+
+/** @param payload opened; absent if it is gone, or its key was erased */
+export function toEvent(document: EventDocument, payload?: string): ArchivedEvent {
+  const { _id, account_id, event_kind, accepted_at, keys, marks, payload_bytes, targets } = document;
+  const { sealed, commitment, sequence, is_test } = document;
+  return {
+    id: _id,
+    account_id,
+    event_kind,
+    accepted_at,
+    keys: [...keysOf(keys), ...(marks ?? [])],
+    payload,
+    payload_bytes,
+    ...(typeof sequence === 'number' && { sequence }),
+    ...(is_test && { is_test }),
+    ...(sealed && { kept: { sealed, commitment } }),
+    endpoint_ids: (targets ?? []).map(({ endpoint_id }) => endpoint_id),
+    carriers: document.carriers ?? [],
+  };
+}

@@ -1,0 +1,144 @@
+import { type Connection, type Model, mongo } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
+import type { KeptDays } from '../../domain/archive/kept-days.js';
+import { idsBeginAt } from '../../domain/basics/ids.js';
+import type { EventStore, EventToStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
+import { keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
+import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { BY_MAJORITY } from '../mongo/durability.js';
+import { inOrder } from '../mongo/in-order.js';
+import { type EventDocument, EventSeal, events, storedKeys, toStored } from './event-document.js';
+
+const DAY_MS = 24 * 3_600_000;
+/**
+ * A delivery may be open for so long before its record's own time begins, milliseconds: the longest schedule, and being
+ * parked several times. The event outlives it.
+ */
+const OPEN_AT_MOST_MS = 30 * DAY_MS;
+
+/** How long events and their payloads are kept. */
+export interface EventRetention {
+  records: KeptDays;
+  payloads: KeptDays;
+}
+
+type Writes = Parameters<mongo.Collection['bulkWrite']>[0];
+
+/** Events: each is a document before its producer is answered. */
+export class EventRepository implements EventStore {
+  private readonly model: Model<EventDocument>;
+  private readonly retention: EventRetention;
+  private readonly seal: EventSeal;
+
+  /** @param box absent: events get no tag */
+  constructor(connection: Connection, retention: EventRetention, box: SecretBox | undefined) {
+    this.model = events(connection);
+    this.retention = retention;
+    this.seal = new EventSeal(box);
+  }
+
+  async insert(some: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]> {
+    const documents = some.map((one) => this.toDocument(one));
+    const taken = await this.write(documents);
+    if (taken.length === 0) return some.map(() => undefined);
+    const once = taken.map((index) => documents[index]?.once ?? '');
+    const found = await this.model
+      .find({ once: { $in: once } }, { sealed: 0 })
+      .setOptions(BY_MAJORITY)
+      .lean();
+    const byOnce = new Map(found.map((document) => [document.once, document]));
+    return documents.map((document, index) => {
+      if (!taken.includes(index)) return undefined;
+      const there = byOnce.get(document.once);
+      // It has just expired.
+      if (!there) throw new Error(`the event with the key of ${document._id} is gone`);
+      return isSame(there, document) ? undefined : toKept(there);
+    });
+  }
+
+  /** @returns the indexes of those that another one is there in the place of */
+  private async write(documents: readonly EventDocument[]): Promise<number[]> {
+    const inserts = documents.map((document) => ({ insertOne: { document } })) as unknown as Writes;
+    try {
+      await (this.model.collection as unknown as mongo.Collection).bulkWrite(inserts, { ordered: false });
+      return [];
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      if (!(error instanceof mongo.MongoBulkWriteError)) return [0];
+      return [error.writeErrors].flat().map(({ code, index }) => {
+        if (code !== error.code) throw error;
+        return index;
+      });
+    }
+  }
+
+  async stored(ids: readonly string[]): Promise<Set<string>> {
+    const found = await this.model
+      .find({ _id: { $in: [...ids] } }, { _id: 1 })
+      .setOptions(BY_MAJORITY)
+      .lean();
+    return new Set(found.map(({ _id }) => _id));
+  }
+
+  async find(id: string): Promise<StoredEvent | undefined> {
+    const [found] = this.believed(await this.model.find({ _id: id }).lean());
+    return found;
+  }
+
+  async carriedBy(carrier: string): Promise<StoredEvent[]> {
+    return this.believed(await this.model.find({ carriers: carrier }).setOptions(BY_MAJORITY).lean());
+  }
+
+  async *ofStarter(starter: string, since: number): AsyncIterable<StoredEvent[]> {
+    const find = (id: { $gt: string }) => this.model.find({ _id: id, starter });
+    for await (const some of inOrder(find, idsBeginAt('event', since))) yield this.believed(some);
+  }
+
+  /** Those of some documents that are what was written and can be sent: others are started by nobody. */
+  private believed(documents: readonly EventDocument[]): StoredEvent[] {
+    return documents.flatMap((document) =>
+      this.seal.whatIsWrong(document) === undefined ? (toStored(document) ?? []) : [],
+    );
+  }
+
+  private toDocument({ event, once, ...stored }: EventToStore): EventDocument {
+    const { account_id, event_id: _id, event_kind, keys = [], sequence, is_test, traceparent } = event;
+    const { sealed, commitment, payload_bytes, targets, carriers, starter } = stored;
+    const accepted_at = new Date(event.accepted_at);
+    const after = (days: KeptDays, ms: number) =>
+      new Date(accepted_at.getTime() + days.days(account_id, event_kind) * DAY_MS + ms);
+    const document: EventDocument = {
+      ...{ _id, account_id, event_kind, accepted_at, ...storedKeys(keys) },
+      ...{ sealed, key: keepPlain({ id: keyIdOf(sealed) }, ''), commitment, payload_bytes },
+      ...(sequence !== undefined && { sequence }),
+      ...(is_test && { is_test }),
+      ...(traceparent !== undefined && { traceparent }),
+      targets: [...targets],
+      ...(carriers.length > 0 && { carriers: [...carriers] }),
+      starter,
+      once: once ? `${account_id}:${once.key}` : _id,
+      ...(once && { body_hash: once.body_hash }),
+      payload_expires_at: after(this.retention.payloads, 0),
+      expires_at: after(this.retention.records, OPEN_AT_MOST_MS),
+    };
+    const tag = this.seal.tag(document);
+    return { ...document, ...(tag !== undefined && { tag }) };
+  }
+}
+
+/** Whether a document is the one that was to be written: a write that the driver has sent twice finds itself. */
+function isSame(there: EventDocument, { _id, starter, carriers }: EventDocument): boolean {
+  const isCarriedAlike = [...(there.carriers ?? [])].join() === [...(carriers ?? [])].join();
+  return there._id === _id && there.starter === starter && isCarriedAlike;
+}
+
+function toKept({ _id, accepted_at, sequence, targets, body_hash }: EventDocument): KeptEvent {
+  return {
+    event_id: _id,
+    accepted_at: accepted_at.toISOString(),
+    sequence: sequence ?? undefined,
+    // A server that stands in for MongoDB once left an empty list out.
+    targets: targets ?? [],
+    body_hash: body_hash ?? undefined,
+  };
+}

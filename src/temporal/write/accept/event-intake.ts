@@ -1,0 +1,198 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { inParts } from '../../../domain/basics/bounded-memory.js';
+import { withTimeout } from '../../../domain/basics/with-timeout.js';
+import type { AcceptedEvent, DeliveryTarget } from '../../../domain/delivery/delivery.js';
+import type {
+  EventStore,
+  EventToStore,
+  KeptEvent,
+  Once,
+  StoredTarget,
+} from '../../../domain/delivery/stored-event.js';
+import type { FailingMark } from '../../../domain/endpoint/incident.js';
+import { storableEvent } from '../../../domain/ledger/sealed-event.js';
+import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
+
+/** Events that are inserted together, and the bytes of their payloads. */
+const INSERTED_AT_ONCE = 120;
+const INSERTED_BYTES = 4 * 1024 * 1024;
+
+/** For how long, and how often, an insert that has failed is tried again, milliseconds. */
+const AGAIN = { forMs: 2_500, everyMs: 100 };
+/**
+ * While starts are behind, a producer is answered when its event's deliveries are started, or after so long,
+ * milliseconds: so it sends no faster than they can be started.
+ */
+const SLOWED_MS = 1_000;
+
+/** What the caller knows of an event, and of the endpoints that it goes to. */
+export interface EventHints {
+  /** Which of the endpoints are failing, by id. */
+  failing?: ReadonlyMap<string, FailingMark>;
+  /** The host of one of them. */
+  hostOf?(endpointId: string): string | undefined;
+  /** Token of the person that the event is about. */
+  subject?: string | undefined;
+}
+
+/** An event that is offered, and where it goes. */
+export interface Offer {
+  event: AcceptedEvent;
+  targets: readonly DeliveryTarget[];
+  /** The request's idempotency key; absent: it has none, or the event's id is the same on every repeat. */
+  once?: Once | undefined;
+  hints?: EventHints;
+}
+
+/** Where the deliveries of an event will be started, before it is stored. */
+export interface StartPlan {
+  targets: readonly StoredTarget[];
+  carriers: readonly string[];
+  /** The event is stored: starts its deliveries. Resolves when that is done, which may be long after. */
+  stored(): Promise<void>;
+  /** The event is not stored, and will not be. */
+  dropped(): void;
+  /** Nobody knows whether it is stored. */
+  unsure(): void;
+}
+
+/** Plans the starts of deliveries. */
+export interface StartPlanner {
+  /** Id of this process. */
+  readonly id: string;
+  /** So much waits to be started that producers should slow down. */
+  readonly isBehind: boolean;
+  /** @throws LedgerBusyError if too much waits to be started */
+  checkRoom(event: AcceptedEvent, deliveries: number): void;
+  plan(event: AcceptedEvent, targets: readonly DeliveryTarget[], hints: EventHints): StartPlan;
+}
+
+interface Waiting extends Offer {
+  storable: Pick<EventToStore, 'event' | 'sealed' | 'commitment' | 'payload_bytes'>;
+  resolve(kept: KeptEvent): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Accepts events: each is a document before its producer is answered, and its deliveries are started after that. What
+ * waits is inserted together, with one insert in flight, as a database commits waiting transactions together; an event
+ * that finds it free is inserted alone.
+ */
+export class EventIntake {
+  private readonly store: EventStore;
+  private readonly planner: StartPlanner;
+  private readonly sealer: PayloadSealer;
+  private queue: Waiting[] = [];
+  private isInserting = false;
+
+  constructor(store: EventStore, planner: StartPlanner, sealer: PayloadSealer) {
+    this.store = store;
+    this.planner = planner;
+    this.sealer = sealer;
+  }
+
+  /**
+   * Accepts an event. It returns once the event is stored; its deliveries are started whatever becomes of this process.
+   *
+   * @returns the event that counts: another one if its idempotency key was used before
+   * @throws LedgerBusyError if too much waits to be started; then the event is not stored
+   */
+  async accept(offer: Offer): Promise<KeptEvent> {
+    const { event, targets, hints } = offer;
+    this.planner.checkRoom(event, targets.length);
+    const storable = await storableEvent(this.sealer, event, hints?.subject);
+    return new Promise((resolve, reject) => {
+      this.queue.push({ ...offer, storable, resolve, reject });
+      if (!this.isInserting) void this.insertWaiting();
+    });
+  }
+
+  private async insertWaiting(): Promise<void> {
+    this.isInserting = true;
+    while (this.queue.length > 0) await this.insert(this.takeBatch());
+    this.isInserting = false;
+  }
+
+  private takeBatch(): Waiting[] {
+    let bytes = 0;
+    const fits = this.queue.findIndex(({ storable: { payload_bytes } }, index) => {
+      bytes += payload_bytes;
+      return index > 0 && (index >= INSERTED_AT_ONCE || bytes > INSERTED_BYTES);
+    });
+    return this.queue.splice(0, fits < 0 ? this.queue.length : fits);
+  }
+
+  private async insert(batch: readonly Waiting[]): Promise<void> {
+    const planned = batch.flatMap((waiting) => {
+      const { storable, targets, hints = {}, reject } = waiting;
+      try {
+        return [{ waiting, plan: this.planner.plan(storable.event, targets, hints) }];
+      } catch (error) {
+        reject(error);
+        return [];
+      }
+    });
+    const { id: starter } = this.planner;
+    const events = planned.map(({ waiting: { storable, once }, plan: { targets, carriers } }) => ({
+      ...{ ...storable, once, starter, targets, carriers },
+    }));
+    try {
+      const there = await this.insertAgain(events);
+      for (const [index, { waiting, plan }] of planned.entries()) {
+        const kept = there[index];
+        if (kept) plan.dropped();
+        if (kept) waiting.resolve(kept);
+        else this.accepted(waiting, plan);
+      }
+    } catch (error) {
+      await this.findOut(planned, error);
+    }
+  }
+
+  /** Inserts events. A server that has just gone may be back in a moment; what it has stored is not stored twice. */
+  private async insertAgain(events: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]> {
+    for (const deadline = performance.now() + AGAIN.forMs; ; await delay(AGAIN.everyMs)) {
+      try {
+        return await this.store.insert(events);
+      } catch (error) {
+        if (performance.now() >= deadline) throw error;
+      }
+    }
+  }
+
+  /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
+  private accepted(waiting: Waiting, plan: StartPlan): void {
+    const started = plan.stored();
+    const kept = keptOf(waiting);
+    const inTime = this.planner.isBehind
+      ? withTimeout(SLOWED_MS, started).catch(() => {})
+      : Promise.resolve();
+    void inTime.then(() => waiting.resolve(kept));
+  }
+
+  /** An insert of which nobody knows how it ended is asked for: what is stored is accepted, whatever its call says. */
+  private async findOut(
+    planned: readonly { waiting: Waiting; plan: StartPlan }[],
+    error: unknown,
+  ): Promise<void> {
+    const stored = new Set<string>();
+    for (const some of inParts(planned, INSERTED_AT_ONCE)) {
+      const ids = some.map(({ waiting: { event } }) => event.event_id);
+      for (const id of await this.store.stored(ids).catch(() => [])) stored.add(id);
+    }
+    for (const { waiting, plan } of planned) {
+      if (stored.has(waiting.event.event_id)) {
+        this.accepted(waiting, plan);
+      } else {
+        // The write may still be under way.
+        plan.unsure();
+        waiting.reject(error);
+      }
+    }
+  }
+}
+
+function keptOf({ event, targets, once }: Offer): KeptEvent {
+  const { event_id, accepted_at, sequence } = event;
+  return { event_id, accepted_at, sequence, targets, body_hash: once?.body_hash };
+}

@@ -1,0 +1,76 @@
+import { idTime } from '../../../domain/basics/id-time.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
+import { LedgerBusyError } from '../../errors.js';
+
+/**
+ * Deliveries that wait to be started in a process, and the bytes of their payloads: so much is accepted while Temporal
+ * is away. Beyond it, events are refused.
+ */
+export const MAX_UNSTARTED = 20_000;
+export const MAX_UNSTARTED_BYTES = 64 * 1024 * 1024;
+
+interface Entry {
+  deliveries: number;
+  bytes: number;
+}
+
+/** Events of this process whose deliveries have not been started. */
+export class Unstarted {
+  private readonly events = new Map<string, Entry>();
+  /** Events of which it is not known whether they are stored, until when they are looked for: `performance.now()`. */
+  private readonly unsure = new Map<string, number>();
+  private deliveries = 0;
+  private bytes = 0;
+
+  /** @throws LedgerBusyError if there is no room for so many more */
+  checkRoom(deliveries: number, bytes: number): void {
+    if (this.deliveries + deliveries <= MAX_UNSTARTED && this.bytes + bytes <= MAX_UNSTARTED_BYTES) return;
+    // An event is never too large for an empty process.
+    if (this.deliveries > 0) throw new LedgerBusyError('Too many events wait to be started.');
+  }
+
+  /** How many deliveries wait. */
+  get waiting(): number {
+    return this.deliveries;
+  }
+
+  add(eventId: string, entry: Entry): void {
+    this.events.set(eventId, entry);
+    this.deliveries += entry.deliveries;
+    this.bytes += entry.bytes;
+  }
+
+  /** The event's deliveries are started, or it is not stored. */
+  remove(eventId: string): void {
+    const entry = this.events.get(eventId);
+    if (!entry) return;
+    this.events.delete(eventId);
+    this.deliveries -= entry.deliveries;
+    this.bytes -= entry.bytes;
+  }
+
+  /** It is not known whether the event is stored. @param forMs how long it is looked for, milliseconds */
+  doubt(eventId: string, forMs: number): void {
+    this.remove(eventId);
+    this.unsure.set(eventId, performance.now() + forMs);
+  }
+
+  /** Events to look for. Those that have been looked for long enough are left out from now on. */
+  doubted(): string[] {
+    const now = performance.now();
+    for (const [id, until] of this.unsure) if (until < now) this.unsure.delete(id);
+    return [...this.unsure.keys()];
+  }
+
+  /** It is known now that the event is stored. */
+  settle(eventId: string): void {
+    this.unsure.delete(eventId);
+  }
+
+  /** All events with an earlier id have been started. Milliseconds since the epoch, as their ids have it. */
+  since(now = sharedNow()): number {
+    let since = now;
+    for (const id of [...this.events.keys(), ...this.unsure.keys()]) since = Math.min(since, idTime(id));
+    return since;
+  }
+}
