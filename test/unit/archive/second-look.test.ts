@@ -5,6 +5,7 @@ import { createArchiveClosed } from '../../../activities/archive/archive-deliver
 import type { ActivityDependencies } from '../../../activities/ports.js';
 import type { ClosedExecution, SecondLook } from '../../../src/domain/archive/to-archive.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
+import { clockOfEach } from '../../support/clock.js';
 
 const HOUR_MS = 3_600_000;
 const LATER_MS = TIMINGS.archive_second_look_ms;
@@ -67,11 +68,11 @@ describe('the second look of the archive', () => {
       },
     });
 
+  clockOfEach(Date.now());
   beforeEach(() => {
     listed.clear();
     [upTo, look, read, loggedAll, readsTake] = [undefined, undefined, 0, 0, 0];
   });
-  afterEach(() => mock.timers.reset());
 
   it('begins where the first run of the archive has ended, and is made a quarter of an hour later', async () => {
     await run();
@@ -131,7 +132,6 @@ describe('the second look of the archive', () => {
     readsTake = 30_000;
     list(ago(30_000));
     list(ago(40 * 60_000));
-    mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const { is_last } = await run();
     assert.deepEqual([is_last, read], [true, 2]);
     assert.deepEqual([look.from, look.to], [to, upTo]);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { SlowAnswers } from '../../../src/domain/basics/slow-answers.js';
+import { clockOfEach } from '../../support/clock.js';
 
 describe('slow answers', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['Date'], now: 1_000_000 }));
-  afterEach(() => mock.timers.reset());
+  clockOfEach(1_000_000);
 
   /** Answers with a number that counts up, each time when it is told to. */
   function questions() {

@@ -6,6 +6,7 @@ import type { EndpointConditions } from '../../../src/domain/endpoint/endpoint-c
 import { MARKED_AFTER_MS } from '../../../src/domain/endpoint/failure-count.js';
 import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
 import type { Incidents } from '../../../src/temporal/write/incidents.js';
+import { clockOfEach } from '../../support/clock.js';
 import { reporter } from '../../support/parts/incidents.js';
 import { promised } from '../../support/promised.js';
 import { until } from '../../support/until.js';
@@ -23,8 +24,8 @@ describe('what a process knows of failures before the endpoint is marked', () =>
   let isSlow: boolean;
   let answer: () => void;
 
+  clockOfEach(start);
   beforeEach(() => {
-    mock.timers.enable({ apis: ['Date'], now: start });
     reported = [];
     answer = () => {};
     const signalWithStart = async (_type: string, { signalArgs }: { signalArgs: [{ count: number }] }) => {
@@ -40,7 +41,6 @@ describe('what a process knows of failures before the endpoint is marked', () =>
     const settings = { client, taskQueue: 'q', disableAfterMs: 60_000, probeIntervalMs: PROBE_MS };
     ({ incidents, conditions } = reporter(settings));
   });
-  afterEach(() => mock.timers.reset());
 
   const fail = async (times: number, began = Date.now()) => {
     for (let time = 0; time < times; time += 1) await incidents.failed(ENDPOINT, 'answered 503', began);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { mock } from 'node:test';
 import { beginUse, endUse, greatestAge, limitAge } from '../../../activities/http/connection-age.js';
+import { clockOfEach } from '../../support/clock.js';
 
 const SECOND = 1_000;
 
 describe('the age of a connection', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_000_000 }));
-  afterEach(() => mock.timers.reset());
+  clockOfEach(1_000_000, 'setTimeout');
 
   it('is five minutes at most, less by the TTL of its name, and ten seconds at least', () => {
     const good = (seconds: number) => Date.now() + seconds * SECOND;

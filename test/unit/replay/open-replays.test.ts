@@ -9,6 +9,7 @@ import {
   type ReplaysOptions,
   type StartedReplays,
 } from '../../../src/temporal/write/replay/replays.js';
+import { clockOfEach } from '../../support/clock.js';
 
 /** What all processes share. */
 class Installation {
@@ -59,11 +60,10 @@ const begin = (replays: Replays) => {
 
 describe('the open replays of an account', () => {
   let installation: Installation;
+  clockOfEach(1_000_000);
   beforeEach(() => {
     installation = new Installation();
-    mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
   });
-  afterEach(() => mock.timers.reset());
 
   it('are as many as there may be, of all processes together, though none of them is listed yet', async () => {
     const processes = [installation.process(), installation.process(), installation.process()];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { type NameAnswer, UnresolvedNameError } from '../../../../activities/http/names/name-answer.js';
 import { NameLookups } from '../../../../activities/http/names/name-lookups.js';
+import { clockOfEach } from '../../../support/clock.js';
 
 const ADDRESS = { address: '192.0.2.1', family: 4 };
 const OTHER = { address: '192.0.2.2', family: 4 };
@@ -29,8 +30,7 @@ const fails = (reason: UnresolvedNameError['reason']): never => {
 };
 
 describe('look-ups of names', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_000_000 }));
-  afterEach(() => mock.timers.reset());
+  clockOfEach(1_000_000, 'setTimeout');
 
   it('are one for all who ask at the same time, whatever the case of the letters', async () => {
     const { asked, outcome } = dns(() => ({ addresses: [ADDRESS], ttlMs: 0 }));
