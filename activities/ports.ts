@@ -135,7 +135,7 @@ export interface IncidentLog {
 export interface EndpointForVerification
   extends VerificationSubject,
     RequestSecrets,
-    Pick<Endpoint, 'id' | 'verification_method' | 'rate_limit'> {
+    Pick<Endpoint, 'id' | 'account_id' | 'verification_method' | 'rate_limit'> {
   /** What the subscriber must return. */
   verification_token: string;
   /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */
@@ -173,6 +173,8 @@ export interface HttpRequest {
   body?: string;
   /** For connecting, TLS, waiting and reading, milliseconds. It begins with the request. */
   timeoutMs: number;
+  /** The account that it is made for; absent: the installation. */
+  account?: string;
 }
 
 /** A response, with as much of its body as was read: 16 KiB at most. */

@@ -1,5 +1,6 @@
 import { type Attempt, webhookTimestamp } from '../../src/domain/attempt/attempt.js';
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
+import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { contextOf } from '../../src/domain/ledger/sealed-event.js';
@@ -69,10 +70,11 @@ export function createSend({
         ...signedHeaders(secrets, request.event_id, timestamp, payload),
         'webhook-event-kind': request.event_kind,
         'webhook-attempt': String(request.number),
-        ...(span && { traceparent: span.traceparent }),
+        ...(span && present(span.headers)),
       },
       body: payload,
       timeoutMs: request.timeout_ms,
+      account: request.account_id,
     });
     const duration_ms = Math.round(performance.now() - beganAt);
     span?.end('error_code' in answer ? answer : { status_code: answer.statusCode });

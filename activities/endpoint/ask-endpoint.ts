@@ -45,6 +45,7 @@ export async function askEndpoint(
     ...request,
     headers: { ...endpoint.headers, 'user-agent': context.userAgent, ...headers },
     timeoutMs: context.timeoutMs,
+    account: endpoint.account_id,
   });
   if ('error_code' in answer) return no(`There was no answer: ${answer.error}.`);
   if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);

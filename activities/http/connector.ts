@@ -103,7 +103,7 @@ async function lookUp(
   trace: ExchangeTrace | undefined,
   signal: AbortSignal,
 ): Promise<ResolvedName> {
-  const looking = inTime(guard.resolve(hostname, port), signal);
+  const looking = inTime(guard.resolve(hostname, port, trace?.account), signal);
   if (isIP(bareHost(hostname)) || !trace) return looking;
   trace.isResolving = true;
   try {

@@ -12,12 +12,15 @@ export class ExchangeTrace {
   readonly timings: AttemptTimings = {};
   /** Whether the exchange's name is being looked up. */
   isResolving = false;
+  /** The account that it is for; absent: the installation. */
+  readonly account: string | undefined;
   private readonly endsAt: number;
   private lastEnd = performance.now();
   private socket: Socket | undefined;
 
   /** @param timeoutMs how long the exchange may take, milliseconds */
-  constructor(timeoutMs: number) {
+  constructor(timeoutMs: number, account?: string) {
+    this.account = account;
     this.endsAt = this.lastEnd + timeoutMs;
   }
 

@@ -2,6 +2,9 @@ import type { AttemptErrorCode } from '../../src/domain/attempt/attempt.js';
 import { formatDuration } from '../../src/domain/basics/duration.js';
 import { UnresolvedNameError, type UnresolvedReason } from './names/name-answer.js';
 
+/** The most that is read of a response's headers, KiB. */
+export const MAX_HEADER_KIB = 64;
+
 /** Codes that Node.js and undici give to errors of a connection, by what they mean to an endpoint's owner. */
 const CODES: Record<string, AttemptErrorCode> = {
   ECONNREFUSED: 'connection_refused',
@@ -30,7 +33,7 @@ const CODES: Record<string, AttemptErrorCode> = {
   ERR_HOOKLINE_PROXY: 'proxy_failed',
   ERR_INVALID_URL: 'invalid_url',
   ERR_HOOKLINE_ENDLESS: 'malformed_response',
-  UND_ERR_HEADERS_OVERFLOW: 'malformed_response',
+  UND_ERR_HEADERS_OVERFLOW: 'response_headers_too_large',
   // undici's parser does not say that there were two lengths, or a length and chunks, if there was a length.
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'malformed_response',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
@@ -49,6 +52,7 @@ const WORDS: Record<AttemptErrorCode, string> = {
   tls_name_mismatch: 'the TLS certificate is for another host name',
   tls_handshake_failed: 'the TLS handshake failed',
   malformed_response: 'the answer is not valid HTTP',
+  response_headers_too_large: `the headers of the response have more than ${MAX_HEADER_KIB} KiB`,
   blocked_address: 'the URL leads to an address that deliveries may not go to',
   proxy_failed: 'the egress proxy of this installation opened no connection',
   invalid_url: 'the URL is not valid',

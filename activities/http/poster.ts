@@ -4,7 +4,7 @@ import { type ConnectorOptions, createConnector } from './connector.js';
 import { deadline } from './deadline.js';
 import { digestOf } from './digest.js';
 import { ExchangeTrace, traced } from './exchange-trace.js';
-import { describeFailure } from './failure.js';
+import { describeFailure, MAX_HEADER_KIB } from './failure.js';
 import './informational.js';
 import { UnresolvedNameError } from './names/name-answer.js';
 
@@ -26,14 +26,14 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
     // How long an idle connection is kept for the next delivery, and the most if the endpoint asks for longer.
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 60_000,
-    maxHeaderSize: 16 * 1_024,
+    maxHeaderSize: MAX_HEADER_KIB * 1_024,
     // One limit covers the whole attempt, so undici's limits of single phases are off.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
 
-  const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeoutMs }) => {
-    const trace = new ExchangeTrace(timeoutMs);
+  const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeoutMs, account }) => {
+    const trace = new ExchangeTrace(timeoutMs, account);
     const reader = new AnswerReader(trace);
     const callOff = deadline(timeoutMs, () => reader.giveUp());
     try {
@@ -42,7 +42,8 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
         origin,
         path: pathname + search,
         method,
-        headers,
+        // RFC 9110, section 12.5.3: without it any coding is acceptable.
+        headers: { ...headers, 'accept-encoding': 'identity' },
         ...(body !== undefined && { body }),
       };
       // undici's `request` also makes a stream for the body, which takes more than half as long as the exchange itself.

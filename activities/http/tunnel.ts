@@ -56,7 +56,7 @@ export function openTunnel(
       resolve(socket);
     });
     request.once('response', (response) => {
-      response.resume();
+      response.destroy();
       refuse(response.statusCode ?? 0);
     });
     request.on('error', () => refuse(0));

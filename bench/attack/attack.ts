@@ -31,6 +31,9 @@ export interface Attack {
 export interface Probe {
   name: string;
   about: string;
+  environment?(): Promise<Record<string, string>>;
+  /** What was left behind outside of the service. */
+  clean?(): Promise<void>;
   /** @returns what was seen; it begins with `FAILED` if the rule did not hold */
   run(target: Target): Promise<string>;
 }

@@ -7,7 +7,9 @@ import { seeded } from '../support/random.js';
 import { percentile } from '../support/statistics.js';
 import { type BenchServers, startBenchSystem, startServers } from '../support/system.js';
 import { Answers, type Attack, type Hostile, makeAccount, type Probe, type Target } from './attack.js';
+import { failedNames } from './scenarios/failed-names.js';
 import { matching, parsing } from './scenarios/filters.js';
+import { largeResponses } from './scenarios/large-responses.js';
 import { namedServer, systemServer } from './scenarios/names.js';
 import { numbers } from './scenarios/numbers.js';
 import * as probes from './scenarios/probes.js';
@@ -28,8 +30,9 @@ const ATTACKS: readonly Attack[] = [
   names,
   namedServer,
   systemServer,
+  largeResponses,
 ];
-const PROBES: readonly Probe[] = [...Object.values(probes), silentClients];
+const PROBES: readonly Probe[] = [...Object.values(probes), silentClients, failedNames];
 
 /**
  * How many times as long as alone a healthy tenant may wait during an attack, and what is too little to tell,
@@ -57,7 +60,7 @@ const isChosen = ({ name }: { name: string }) => positionals.length === 0 || pos
 /** Has a system for an attack or a probe, of its own. */
 async function against<T>(
   servers: BenchServers,
-  { environment, wrapper }: Partial<Attack>,
+  { environment, wrapper }: Pick<Attack, 'environment' | 'wrapper'>,
   act: (target: Target) => Promise<T>,
 ): Promise<T> {
   const overrides = (await environment?.()) ?? {};
@@ -94,16 +97,21 @@ async function attack(servers: BenchServers, one: Attack): Promise<boolean> {
       await warmUp(await target.system.newAccount(), 4);
       const alone = await tenant.watch(seconds);
       const run = await one.prepare(target);
+      const before = await target.system.usage();
       const stop = new AbortController();
       giveWay(true);
       const running = run(stop.signal);
       const beside = await tenant.watch(seconds);
+      const after = await target.system.usage();
       stop.abort();
       giveWay(false);
       const ended = new Promise((resolve) => setTimeout(resolve, END_WITHIN_MS).unref());
       await Promise.race([running, ended]);
       await tenant.stop();
       say(`  attackers: ${target.answers}.`);
+      const memory = [before, after].map(({ residentBytes }) => Math.round(residentBytes / 1e6));
+      const cpuSeconds = ((after.cpuMs - before.cpuMs) / 1_000).toFixed(1);
+      say(`  the service: ${cpuSeconds} s of processor time; ${memory.join(' → ')} MB of memory.`);
       return report(alone, beside);
     });
   } finally {
@@ -136,9 +144,9 @@ function report(alone: Seen, beside: Seen): boolean {
 }
 
 async function probe(servers: BenchServers, one: Probe): Promise<boolean> {
-  const seen = await against(servers, {}, (target) => one.run(target)).catch(
-    (error: Error) => `FAILED: it could not be tried: ${error.message}`,
-  );
+  const seen = await against(servers, one, (target) => one.run(target))
+    .catch((error: Error) => `FAILED: it could not be tried: ${error.message}`)
+    .finally(() => one.clean?.());
   say(`${one.name}: ${one.about}: ${seen}.`);
   return !seen.startsWith('FAILED');
 }

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { type Usage, usageOf } from './usage.js';
 
 /** A service in a process of its own. */
 export interface ServiceProcess {
   url: string;
   pid: number;
+  /** What it has used; zeros if the system has no /proc. */
+  usage(): Promise<Usage>;
   stop(): Promise<void>;
   /** Ends it at once, as a crash would. */
   kill(): Promise<void>;
@@ -50,6 +53,7 @@ export async function startServiceProcess(
   return {
     url,
     pid: child.pid ?? 0,
+    usage: async () => (await usageOf(child.pid ?? 0)) ?? { cpuMs: 0, residentBytes: 0 },
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };

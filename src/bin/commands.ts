@@ -218,14 +218,15 @@ const PROOF_COMMANDS = {
   },
   witness: {
     summary: 'run a witness, which cosigns the checkpoints of logs that only grow (C2SP tlog-witness)',
-    usage: '--key FILE --state FILE --log KEY [--listen HOST:PORT]',
+    usage: '--key FILE --state FILE --log KEY [--new] [--listen HOST:PORT]',
     help: [
       '--key FILE          its private key, which "hookline witness-key NAME" makes',
-      '--state FILE        what it saw last of each log; made if it is not there. Never restore an old one',
+      '--state FILE        what it saw last of each log. Never restore an old one',
+      '--new               it has cosigned nothing yet: that file is made. Without it, a witness whose file is gone does not start',
       '--log KEY           the public key of a log (GET /log/key); several times for several',
       '--listen HOST:PORT  by default 127.0.0.1:8091',
     ],
-    options: { key: text, state: text, log: { type: 'string', multiple: true }, listen: text },
+    options: { key: text, state: text, log: { type: 'string', multiple: true }, listen: text, new: flag },
     run: async (options) => (await import('./witness/run-witness.js')).runWitness(options),
   },
   'witness-key': {

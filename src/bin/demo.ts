@@ -7,6 +7,7 @@ import { deleteAbandoned, registerSubscriber } from '../demo/resident.js';
 import { readDemoState } from '../demo/state.js';
 import { parseDuration } from '../domain/basics/duration.js';
 import { print } from './client/terminal.js';
+import { boundedRequest } from './process/bounded-fetch.js';
 import { stopSignal } from './process/stop.js';
 
 /** So that retries can be watched: much shorter than the default. */
@@ -23,14 +24,14 @@ export async function demo(settings: Settings, values: Record<string, unknown>):
   if (!state)
     throw new Error('No system has been started here yet. Run `npm start` first, and leave it running.');
   const { api_url: apiUrl, api_key: token } = state;
-  await fetch(`${apiUrl}/healthz`).catch(() => {
+  await boundedRequest(`${apiUrl}/healthz`).catch(() => {
     throw new Error(`Nothing answers at ${apiUrl}. Run \`npm start\` first, and leave it running.`);
   });
 
   const failFirst = values['fail'] === undefined ? undefined : Number(values['fail']);
   if (failFirst !== undefined && !(Number.isInteger(failFirst) && failFirst >= 0))
     throw new Error('--fail takes a number of attempts, such as --fail 2');
-  const hookline = new Hookline({ url: apiUrl, token });
+  const hookline = new Hookline({ url: apiUrl, token, fetch: boundedRequest });
   await deleteAbandoned(hookline);
   const stopped = stopSignal();
   const subscriber = await registerSubscriber({

@@ -11,6 +11,7 @@ import { startTemporal } from '../embedded/servers/temporal.js';
 import { createAccount } from './account.js';
 import { print } from './client/terminal.js';
 import { migrate } from './migrate.js';
+import { boundedRequest } from './process/bounded-fetch.js';
 import { keepHeapsSmall } from './process/garbage.js';
 import { createLogger, shortPath } from './process/output.js';
 import { withSdkMetrics } from './process/sdk-metrics.js';
@@ -79,7 +80,7 @@ export async function dev(given: Settings): Promise<void> {
     const known = await readDemoState(dataDir);
     const account = known ?? (await createAccount(settings, 'demo', 'demo'));
     const { account_id, api_key } = account;
-    const hookline = new Hookline({ url: apiUrl, token: api_key });
+    const hookline = new Hookline({ url: apiUrl, token: api_key, fetch: boundedRequest });
     if (known) await deleteAbandoned(hookline);
     const subscriber = known
       ? await startRegistered(known, authority, hookline)

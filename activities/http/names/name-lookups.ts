@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
+import type { Owner } from '../../../src/domain/access/owner-turns.js';
 import { sharedNow } from '../../../src/domain/time/shared-time.js';
 import { deadline } from '../deadline.js';
+import { FailingPath } from './failing-path.js';
 import { type ResolvedAddress, type ResolveName, UnresolvedNameError } from './name-answer.js';
 
 /**
@@ -20,8 +21,6 @@ const FAILED_MS = 5_000;
 const MAX_FAILED_MS = 60_000;
 /** A name that has not failed for so long is as good as any other. Milliseconds. */
 const FORGIVEN_MS = 600_000;
-/** Look-ups at once of names of which the last one failed. */
-const FAILING_AT_ONCE = 16;
 /** Names that are kept, and addresses of all names together. */
 const MAX_NAMES = 10_000;
 const MAX_ADDRESSES = 50_000;
@@ -32,13 +31,16 @@ export interface ResolvedName {
   expiresAt?: number;
 }
 
+/** The platform that an account belongs to; `undefined` if it belongs to none. */
+export type PlatformOf = (account: string) => Promise<string | undefined>;
+
 type Known = ResolvedName | UnresolvedNameError;
 
 /**
  * Looks names up, each of them once at a time, however many ask for it, and keeps what it learns for as long as DNS
- * says. What fails is kept, too, and then looked up on a path of its own, a few names at a time: a name that DNS
- * answers for never waits for one that it does not. What it keeps are answers, not decisions: where a connection may go
- * is decided by whoever asks, each time.
+ * says. What fails is kept, too, and then looked up on a path of its own, a few names at a time, in turns: a name that
+ * DNS answers for never waits for one that it does not, and nobody waits for another's. What it keeps are answers,
+ * not decisions: where a connection may go is decided by whoever asks, each time.
  */
 export class NameLookups {
   private readonly resolveName: ResolveName;
@@ -52,29 +54,47 @@ export class NameLookups {
   private readonly underWay = new Map<string, Promise<ResolvedName>>();
   /** How often names have failed in a row. */
   private readonly failures = new LRUCache<string, number>({ max: MAX_NAMES, ttl: FORGIVEN_MS, perf: Date });
-  private readonly failingPath = pLimit(FAILING_AT_ONCE);
+  private readonly failingPath = new FailingPath();
+  private readonly platformOf: PlatformOf;
 
-  constructor(resolveName: ResolveName) {
+  constructor(resolveName: ResolveName, platformOf: PlatformOf = async () => undefined) {
     this.resolveName = resolveName;
+    this.platformOf = platformOf;
   }
 
-  /** @throws UnresolvedNameError */
-  async resolve(hostname: string): Promise<ResolvedName> {
+  /** @param account for which it is looked up; absent: for the installation @throws UnresolvedNameError */
+  async resolve(hostname: string, account = ''): Promise<ResolvedName> {
     const name = hostname.toLowerCase();
     const known = this.known.get(name);
     if (known instanceof UnresolvedNameError) throw known;
     if (known) return known;
-    const underWay = this.underWay.get(name) ?? this.begin(name);
+    const underWay = this.underWay.get(name);
+    if (!underWay) return this.begin(name, account);
+    if (this.failingPath.holds(name)) this.failingPath.share(name, await this.ownerOf(account));
     return underWay;
   }
 
-  private begin(name: string): Promise<ResolvedName> {
-    const look = () => this.lookUp(name);
-    const underWay = (this.failures.has(name) ? this.failingPath(look) : look()).finally(() =>
+  private begin(name: string, account: string): Promise<ResolvedName> {
+    const underWay = (this.failures.has(name) ? this.inTurn(name, account) : this.lookUp(name)).finally(() =>
       this.underWay.delete(name),
     );
     this.underWay.set(name, underWay);
     return underWay;
+  }
+
+  private async inTurn(name: string, account: string): Promise<ResolvedName> {
+    const owner = await this.ownerOf(account);
+    return new Promise((resolve, reject) => {
+      this.failingPath.add(name, owner, async () => {
+        await this.lookUp(name).then(resolve, reject);
+      });
+    });
+  }
+
+  /** An account whose platform cannot be read is taken for one without a platform. */
+  private async ownerOf(account: string): Promise<Owner> {
+    const platform = await this.platformOf(account).catch(() => undefined);
+    return { account, platform: platform ?? account };
   }
 
   private async lookUp(name: string): Promise<ResolvedName> {

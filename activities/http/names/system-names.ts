@@ -1,6 +1,7 @@
 import type { Resolver } from 'node:dns/promises';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { isLocalhost } from '../../../src/domain/endpoint/address-policy.js';
 import { askForAddresses, createResolver } from './dns-query.js';
 import { type ResolvedAddress, type ResolveName, UnresolvedNameError } from './name-answer.js';
 
@@ -53,8 +54,6 @@ export function systemNames(options: SystemNamesOptions = {}): ResolveName {
   };
 }
 
-/** Never asked of DNS (RFC 6761, section 6.3). */
-const isLocalhost = (name: string) => name === 'localhost' || name.endsWith('.localhost');
 const LOOPBACK: readonly ResolvedAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },

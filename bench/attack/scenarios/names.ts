@@ -82,8 +82,12 @@ export const systemServer: Attack = {
   clean,
 };
 
-/** A name server (RFC 1035) that knows `*.alive.test` as 127.0.0.1, and answers no question about anything else. */
-async function startNames(port: number, address: string): Promise<Socket> {
+/**
+ * A name server (RFC 1035) that knows `*.alive.test` as 127.0.0.1, and answers no question about anything else.
+ *
+ * @param answers whether it does so now
+ */
+export async function startNames(port: number, address: string, answers = () => true): Promise<Socket> {
   const socket = createSocket('udp4');
   socket.on('message', (query, sender) => {
     const labels: string[] = [];
@@ -92,7 +96,7 @@ async function startNames(port: number, address: string): Promise<Socket> {
       labels.push(query.toString('latin1', at + 1, at + 1 + length));
       at += 1 + length;
     }
-    if (!labels.join('.').toLowerCase().endsWith('alive.test')) return;
+    if (!answers() || !labels.join('.').toLowerCase().endsWith('alive.test')) return;
     const isA = query.readUInt16BE(at + 1) === 1;
     const head = Buffer.from(query.subarray(0, at + 5));
     head.writeUInt16BE(0x8180, 2);

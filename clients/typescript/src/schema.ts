@@ -2669,7 +2669,7 @@ export interface components {
                  * @description Why the latest attempt had no response that counts
                  * @enum {string}
                  */
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
                 /** @description HTTP status that answered the latest attempt */
                 status_code?: number;
                 /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
@@ -5810,7 +5810,7 @@ export interface operations {
                 key?: string;
                 status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
                 open?: "true" | "false";
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
                 status_code?: number;
                 created_after?: string;
                 created_before?: string;
@@ -7121,14 +7121,14 @@ export interface operations {
                 key?: string;
                 status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
                 open?: "true" | "false";
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
                 status_code?: number;
                 created_after?: string;
                 created_before?: string;
                 any_attempt_address?: string;
                 any_attempt_not_address?: string;
                 any_attempt_longer_than?: string;
-                any_attempt_error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                any_attempt_error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
                 any_attempt_status_code?: number;
                 include?: ("last_attempt" | "business_keys")[];
             };

@@ -2,6 +2,7 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/schema.js';
 import type { Account } from '../../domain/access/account.js';
+import type { Owner } from '../../domain/access/owner-turns.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { SignInCodes } from '../../domain/access/sign-in-codes.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
@@ -9,6 +10,7 @@ import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import type { ErasurePlan } from '../../domain/privacy/erasure.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberSource } from '../../domain/sequence/number-source.js';
+import type { TraceHeaders } from '../../domain/trace/trace-context.js';
 import type { Tracing } from '../../domain/trace/tracing.js';
 import type { Database } from '../../models/database.js';
 import type { Registrations } from '../../models/endpoint/registrations.js';
@@ -25,7 +27,6 @@ import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import type { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
 import type { Replays } from '../../temporal/write/replay/replays.js';
-import type { Owner } from '../payloads/fair-queue.js';
 import type { PayloadChecks } from '../payloads/payload-checks.js';
 import type { Caller } from './caller/caller.js';
 import type { Metrics } from './metrics.js';
@@ -37,8 +38,8 @@ export interface State {
   operation?: string;
   /** Its path below the version, with parameters as `:name`. */
   route?: string;
-  /** Where what the request starts continues, if requests are traced: a `traceparent` header. */
-  traceparent?: string;
+  /** Where what the request starts continues, if requests are traced. */
+  trace?: TraceHeaders;
   /** Of an event without an idempotency key whose deliveries are being started. */
   event_id?: string;
   /** Takes back what the request was counted as by a limit: an outage is not held against who asks meanwhile. */

@@ -52,6 +52,8 @@ export function createOAuthProvider(
 
   const provider = new Provider(publicUrl, {
     adapter: createAdapter(database),
+    // Nothing of a client is at an address of its own, so that nothing is read from there.
+    fetch: () => Promise.reject(new Error('this server fetches nothing')),
     clientAuthMethods: [...CLIENT_AUTH_METHODS],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     extraClientMetadata: { properties: ['account_id'] },

@@ -1,12 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import type { Owner } from '../../domain/access/owner-turns.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
-
-/** Who work is done for. */
-export interface Owner {
-  account: string;
-  /** The platform that the account belongs to; the account itself if it belongs to none. */
-  platform: string;
-}
 
 /**
  * What work waits for: none waits for another kind. `schema` is checking a schema that somebody registers, `quick` a

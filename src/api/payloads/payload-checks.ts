@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Owner } from '../../domain/access/owner-turns.js';
 import { type EventKind, findEventKind } from '../../domain/event/event-kinds.js';
 import { invalidPayload, type Payload, readPayload } from '../../domain/event/payload.js';
 import { compilePayloadSchema, type Validator, type Violations } from '../../domain/event/payload-schema.js';
@@ -9,7 +10,7 @@ import { comparesNumbers, type Schema } from '../../domain/event/schema-keywords
 import { mayLoseDigits } from '../../domain/event/values/exact-number.js';
 import { type InputError, Problem } from '../../domain/http/problem.js';
 import { CheckPool, tooSlow } from './check-pool.js';
-import { type Owner, RecentUse } from './fair-queue.js';
+import { RecentUse } from './fair-queue.js';
 
 /** What a step of a cost takes, milliseconds. */
 const STEP_MS = 5e-6;

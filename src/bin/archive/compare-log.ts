@@ -1,5 +1,5 @@
 import { canonicalJson, changeRecord, voidRecord } from '../../domain/archive/record.js';
-import { LogAlteredError } from '../../domain/log/log-altered.js';
+import { isLogAltered } from '../../domain/log/log-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { TILE_WIDTH } from '../../domain/log/tiles.js';
@@ -129,7 +129,7 @@ async function* auditTree({ database: { log }, keys }: LogSources): AsyncIterabl
   try {
     await log.audit(keys, Number.POSITIVE_INFINITY);
   } catch (error) {
-    if (!(error instanceof LogAlteredError)) throw error;
+    if (!isLogAltered(error)) throw error;
     yield { id: 'the log', what: `is not the one that was signed: ${error.message}` };
   }
 }

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/schema.js';
+import { isLogAltered } from '../../domain/log/log-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import { print, printJson } from '../client/terminal.js';
@@ -48,7 +49,7 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     const told = new Set<string>();
     let differences = 0;
     const tell = async (some: AsyncIterable<Difference>) => {
-      for await (const { id, what } of some) {
+      for await (const { id, what } of untilUnreadable(some)) {
         if (told.has(id)) continue;
         if (told.size < MAX_TOLD) told.add(id);
         differences += 1;
@@ -83,6 +84,16 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
   } finally {
     await servers.temporal.close();
     await servers.database.close();
+  }
+}
+
+/** A log that cannot be read ends one comparison, as a difference, and not the others. */
+async function* untilUnreadable(some: AsyncIterable<Difference>): AsyncIterable<Difference> {
+  try {
+    yield* some;
+  } catch (error) {
+    if (!isLogAltered(error)) throw error;
+    yield { id: 'the log', what: `cannot be read any further: ${error.message}` };
   }
 }
 

@@ -1,5 +1,6 @@
 import { Hookline } from '../../../clients/typescript/src/index.js';
 import { CommandError } from '../command.js';
+import { boundedRequest } from '../process/bounded-fetch.js';
 
 /** Where the server is, and how a command proves who it is. */
 export interface Connection {
@@ -53,7 +54,7 @@ export function namedConnection(): { url: string; api_key: string; account?: str
 
 /** A client of that server. @param to if it is known already */
 export async function client(to?: Connection): Promise<Hookline> {
-  return new Hookline({ ...(to ?? (await connection())), retry: { tries: 3 } });
+  return new Hookline({ ...(to ?? (await connection())), retry: { tries: 3 }, fetch: boundedRequest });
 }
 
 /** Where `hookline dev` is. */

@@ -3,6 +3,7 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { CommandError, type Values } from '../command.js';
+import { MAX_RESPONSE_BYTES } from '../process/bounded-fetch.js';
 import { type Connection, connection } from './connection.js';
 import { note } from './terminal.js';
 import { textOf, timeOf } from './values.js';
@@ -77,13 +78,21 @@ async function open(
  */
 async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
-  let rest = '';
+  let line: string[] = [];
+  let length = 0;
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+    const [end = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
+    line.push(end);
+    length += end.length;
+    for (const next of others) {
+      yield line.join('');
+      line = [next];
+      length = next.length;
+    }
+    if (length > MAX_RESPONSE_BYTES)
+      throw new CommandError('The server sent a line that is too long to be one of an export.');
   }
-  if (rest !== '') throw new Error('The stream ended within a line.');
+  if (length > 0) throw new Error('The stream ended within a line.');
 }
 
 async function toStandardOutput(chunks: AsyncIterable<string | Buffer>): Promise<void> {

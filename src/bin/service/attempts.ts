@@ -32,7 +32,14 @@ export async function createAttempts(
     ownPorts: ReadonlySet<number>;
   },
 ) {
-  const poster = createPoster(await connectorOptions(settings, addressPolicy, () => [...ownPorts]));
+  const poster = createPoster(
+    await connectorOptions(
+      settings,
+      addressPolicy,
+      () => [...ownPorts],
+      async (account) => (await database.accounts.current(account))?.platform_id,
+    ),
+  );
   const attempt = createAttemptDelivery({
     ...parts,
     sealer,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import type { ConnectorOptions } from '../../../activities/http/connector.js';
 import { dnsServers } from '../../../activities/http/names/dns-query.js';
+import type { PlatformOf } from '../../../activities/http/names/name-lookups.js';
 import type { Settings } from '../../config/schema.js';
 import { type AddressPolicy, createAddressPolicy } from '../../domain/endpoint/address-policy.js';
 
@@ -19,6 +20,7 @@ export async function connectorOptions(
   settings: Settings,
   policy: AddressPolicy,
   ownPorts: () => readonly number[],
+  platformOf?: PlatformOf,
 ): Promise<ConnectorOptions> {
   const { HOOKLINE_EXTRA_CA_FILE: caFile, HOOKLINE_DNS_SERVERS: servers } = settings;
   const { HOOKLINE_CLIENT_CERT_FILE: certFile, HOOKLINE_CLIENT_KEY_FILE: keyFile } = settings;
@@ -28,6 +30,7 @@ export async function connectorOptions(
     guard: createAddressGuard({
       policy,
       ownPorts,
+      platformOf,
       ...(servers.length > 0 && { resolveName: dnsServers(servers) }),
     }),
     extraCa: caFile ? [await readFile(caFile, 'utf8')] : [],

@@ -7,22 +7,25 @@ import { CommandError } from '../command.js';
 import { untilStopped } from '../process/stop.js';
 import { createWitness, prepareState, witnessServer } from './witness.js';
 
-/** Runs a witness until it is told to stop. @throws CommandError if an option is missing */
+/** Runs a witness until it is told to stop. @throws CommandError if an option is missing, or what it saw is */
 export async function runWitness({
   key,
   log = [],
   state,
   listen = '127.0.0.1:8091',
+  new: isNew = false,
 }: {
   key?: string | undefined;
   log?: readonly string[] | undefined;
   state?: string | undefined;
   listen?: string | undefined;
+  /** It has cosigned nothing yet. */
+  new?: boolean | undefined;
 }): Promise<void> {
   if (!key || !state || log.length === 0)
     throw new CommandError('Say --key FILE, --state FILE and --log KEY, the public key of a log.');
   const signer = readWitnessSigner((await readFile(key, 'utf8')).trim());
-  await prepareState(state);
+  await prepareState(state, isNew);
   const witness = createWitness({ signer, state, logs: log.map((text) => readVerifierKey(text.trim())) });
   const server = witnessServer(witness, (error) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

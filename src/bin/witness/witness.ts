@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import pLimit from 'p-limit';
+import { isObject } from '../../domain/basics/objects.js';
 import { type AddCheckpoint, readAddCheckpoint } from '../../domain/log/add-checkpoint.js';
 import { type Checkpoint, openCheckpoint, originOf } from '../../domain/log/checkpoint.js';
 import { EMPTY_ROOT, isConsistent } from '../../domain/log/merkle-tree.js';
@@ -11,6 +12,7 @@ import {
   signatureLine,
   textOf,
 } from '../../domain/log/signed-note.js';
+import { CommandError } from '../command.js';
 import { replaceFile } from '../process/replace-file.js';
 
 /** A body is read up to this, bytes: a proof of 63 hashes and a checkpoint. */
@@ -91,13 +93,36 @@ function refusalOf(last: Checkpoint | undefined, next: Checkpoint, proof: Buffer
   return isProven ? undefined : { status: 422, body: 'the proof does not lead to the checkpoint\n' };
 }
 
-/** Makes the file of a new witness. An existing one stays. */
-export async function prepareState(path: string): Promise<void> {
+/**
+ * Makes the file of a new witness, or finds the one of another. One that has lost its file would cosign anything, so it
+ * does not begin anew unless it is told to.
+ *
+ * @param isNew it has cosigned nothing yet
+ * @throws CommandError if the file is not what it should be
+ */
+export async function prepareState(path: string, isNew: boolean): Promise<void> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  });
+  if (text === undefined) {
+    if (!isNew)
+      throw new CommandError(
+        `${path} is not there. A witness that has lost what it saw needs a new key (hookline witness-key NAME). Say --new if this key has cosigned nothing yet.`,
+      );
+    return replaceFile(path, '{}');
+  }
+  if (isNew) throw new CommandError(`${path} is there already: this witness is not new. Leave out --new.`);
+  if (!isSeen(text))
+    throw new CommandError(`${path} is not what a witness keeps. Put back what it was, or make a new key.`);
+}
+
+function isSeen(text: string): boolean {
   try {
-    await readFile(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    await replaceFile(path, '{}');
+    const seen: unknown = JSON.parse(text);
+    return isObject(seen) && Object.values(seen).every((note) => typeof note === 'string');
+  } catch {
+    return false;
   }
 }
 

@@ -17,6 +17,7 @@ const VERBS: Readonly<Record<string, string>> = {
   'endpoint.recovered': 'has recovered',
   'endpoint.disabled': 'was disabled',
   'log.altered': 'was altered and is not signed',
+  'log.refused': 'is refused by a witness',
 } satisfies Record<AlertKind, string>;
 
 /** What a digest says: a subject that is enough by itself if there is one alert, and a paragraph for each. */

@@ -25,6 +25,7 @@ export const ALERT_KINDS = [
   'endpoint.recovered',
   'endpoint.disabled',
   'log.altered',
+  'log.refused',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

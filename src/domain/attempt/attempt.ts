@@ -89,6 +89,7 @@ export const ATTEMPT_ERROR_CODES = [
   'tls_name_mismatch',
   'tls_handshake_failed',
   'malformed_response',
+  'response_headers_too_large',
   'blocked_address',
   'proxy_failed',
   'invalid_url',

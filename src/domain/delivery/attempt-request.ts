@@ -4,7 +4,10 @@ import type { MemberAttempt } from './delivery-group.js';
 
 /** An attempt to make. */
 export interface AttemptRequest
-  extends Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind' | 'payload' | 'traceparent'>,
+  extends Pick<
+      AcceptedEvent,
+      'account_id' | 'event_id' | 'event_kind' | 'payload' | 'traceparent' | 'tracestate'
+    >,
     Omit<MemberAttempt, 'index'> {
   endpoint_id: string;
   /** The payload is sealed. */
@@ -36,9 +39,9 @@ export function attemptRequest(
   const delivery = deliveries[index];
   const event = delivery && events[delivery.event];
   if (!event) return undefined;
-  const { account_id, event_id, event_kind, payload, traceparent } = event;
+  const { account_id, event_id, event_kind, payload, traceparent, tracestate } = event;
   const { endpoint_id } = delivery;
   const sealed = event.sealed && (true as const);
-  const of = { account_id, event_id, endpoint_id, event_kind, payload, sealed, traceparent };
+  const of = { account_id, event_id, endpoint_id, event_kind, payload, sealed, traceparent, tracestate };
   return present({ ...of, timeout_ms, ...how, lost_tries: how.lost_tries || undefined });
 }

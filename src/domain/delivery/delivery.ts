@@ -121,14 +121,16 @@ export interface AcceptedEvent {
   is_test?: true;
   /** The request that it was accepted by, as a `traceparent` header; absent if that is not traced. */
   traceparent?: string | undefined;
+  /** Its `tracestate` header, if it has one (W3C Trace Context, section 3.3). */
+  tracestate?: string | undefined;
 }
 
 /** The event of something that has more, such as the input of a fan-out. */
 export function pickEvent(from: AcceptedEvent): AcceptedEvent {
   const { account_id, event_id, event_kind, payload, sealed, accepted_at } = from;
-  const { keys, sequence, is_test, traceparent } = from;
+  const { keys, sequence, is_test, traceparent, tracestate } = from;
   const event = { account_id, event_id, event_kind, payload, sealed, accepted_at };
-  return present({ ...event, keys, sequence, is_test, traceparent });
+  return present({ ...event, keys, sequence, is_test, traceparent, tracestate });
 }
 
 /** Where an event goes. */

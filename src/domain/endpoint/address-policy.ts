@@ -69,8 +69,8 @@ export function createAddressPolicy(options: AddressPolicyOptions) {
         return allows(host)
           ? undefined
           : 'must not be at an address that is not public (an operator can allow more with HOOKLINE_ALLOWED_NETWORKS)';
-      if (host === 'localhost' || host.endsWith('.localhost'))
-        return allows('127.0.0.1')
+      if (isLocalhost(host))
+        return LOOPBACK.some(allows)
           ? undefined
           : 'must not be this machine (an operator can allow it with HOOKLINE_ALLOWED_NETWORKS)';
       // Names of a closed network are for its operator to allow, with the network.
@@ -79,6 +79,15 @@ export function createAddressPolicy(options: AddressPolicyOptions) {
       return undefined;
     },
   };
+}
+
+/** Where `localhost` leads. */
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+/** Whether a name is one of this machine alone, and never asked of DNS (RFC 6761, section 6.3). */
+export function isLocalhost(name: string): boolean {
+  const host = name.toLowerCase().replace(/\.$/, '');
+  return host === 'localhost' || host.endsWith('.localhost');
 }
 
 /**

@@ -16,19 +16,22 @@ export interface Closing extends Pick<AcceptedEvent, 'account_id' | 'event_id' |
   /** How many attempts it took. */
   attempts: number;
   /** Of a delivery that is traced: what its span is made of. */
-  traced?: Required<Pick<AcceptedEvent, 'traceparent' | 'accepted_at'>>;
+  traced?: Required<Pick<AcceptedEvent, 'traceparent' | 'accepted_at'>> & Pick<AcceptedEvent, 'tracestate'>;
 }
 
 /** The end of a delivery; `undefined` while it is open. */
 export function closingOf(
-  event: Pick<AcceptedEvent, 'account_id' | 'event_kind' | 'event_id' | 'accepted_at' | 'traceparent'>,
+  event: Pick<
+    AcceptedEvent,
+    'account_id' | 'event_kind' | 'event_id' | 'accepted_at' | 'traceparent' | 'tracestate'
+  >,
   endpoint_id: string,
   { status: reached, attempts }: DeliveryRecord,
 ): Closing | undefined {
   const status = CLOSED_STATUSES.find((one) => one === reached);
   if (!status) return undefined;
-  const { account_id, event_kind, event_id, accepted_at, traceparent } = event;
-  const traced = traceparent === undefined ? undefined : { traceparent, accepted_at };
+  const { account_id, event_kind, event_id, accepted_at, traceparent, tracestate } = event;
+  const traced = traceparent === undefined ? undefined : present({ traceparent, tracestate, accepted_at });
   return present({
     account_id,
     event_id,

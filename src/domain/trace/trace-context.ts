@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { DeliveryKey } from '../basics/delivery-id.js';
 
+/** The headers of W3C Trace Context. The second is for those that know it, and nothing without the first. */
+export interface TraceHeaders {
+  traceparent: string;
+  tracestate?: string | undefined;
+}
+
 /** A position in a trace, as W3C Trace Context has it. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */

@@ -26,6 +26,7 @@ export const events = collection(
     sequence: may(Number),
     is_test: may<true>(Boolean),
     traceparent: may(String),
+    tracestate: may(String),
     targets: must<StoredTarget[]>([
       {
         _id: false,
@@ -135,7 +136,7 @@ function toTarget({ endpoint_id, schedule, carrier }: StoredTarget): StoredTarge
 export function toStored(document: EventDocument): StoredEvent | undefined {
   const { _id, account_id, event_kind, accepted_at, keys, marks, sealed, commitment, payload_bytes } =
     document;
-  const { sequence, is_test, traceparent, targets, carriers } = document;
+  const { sequence, is_test, traceparent, tracestate, targets, carriers } = document;
   if (typeof sealed !== 'string') return undefined;
   const tokens = [...keysOf(keys), ...(marks ?? [])];
   return {
@@ -150,6 +151,7 @@ export function toStored(document: EventDocument): StoredEvent | undefined {
       ...(typeof sequence === 'number' && { sequence }),
       ...(is_test && { is_test }),
       ...(traceparent && { traceparent }),
+      ...(tracestate && { tracestate }),
     },
     targets: (targets ?? []).map(toTarget),
     carriers: carriers ?? [],

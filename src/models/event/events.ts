@@ -102,7 +102,16 @@ export class EventRepository implements EventStore {
   }
 
   private toDocument({ event, once, ...stored }: EventToStore): EventDocument {
-    const { account_id, event_id: _id, event_kind, keys = [], sequence, is_test, traceparent } = event;
+    const {
+      account_id,
+      event_id: _id,
+      event_kind,
+      keys = [],
+      sequence,
+      is_test,
+      traceparent,
+      tracestate,
+    } = event;
     const { sealed, commitment, payload_bytes, targets, carriers, starter } = stored;
     const accepted_at = new Date(event.accepted_at);
     const after = (days: KeptDays, ms: number) =>
@@ -113,6 +122,7 @@ export class EventRepository implements EventStore {
       ...(sequence !== undefined && { sequence }),
       ...(is_test && { is_test }),
       ...(traceparent !== undefined && { traceparent }),
+      ...(tracestate !== undefined && { tracestate }),
       targets: [...targets],
       ...(carriers.length > 0 && { carriers: [...carriers] }),
       starter,

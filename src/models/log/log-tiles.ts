@@ -1,3 +1,4 @@
+import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { HASH_BYTES } from '../../domain/log/merkle-tree.js';
 import type { Tile, TileKey } from '../../domain/log/tiles.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
@@ -22,13 +23,13 @@ const tiles = collection('log_tiles', {
 
 /** The tiles of the tree, as they are stored. */
 export class LogTiles extends repositoryOf(tiles) {
-  /** Those tiles that there are, in any order. */
+  /** Those tiles that there are, in any order. @throws LogAlteredError if one is of another type */
   async read(keys: readonly TileKey[]): Promise<Tile[]> {
     if (keys.length === 0) return [];
     const found = await this.model.find({ _id: { $in: keys.map(idOf) } }).lean();
     return found.map(({ _id, hashes }) => {
       const [level = 0, index = 0] = _id.split('/').map(Number);
-      return { level, index, hashes: splitHashes(hashes) };
+      return { level, index, hashes: splitHashes(_id, hashes) };
     });
   }
 
@@ -47,7 +48,8 @@ export class LogTiles extends repositoryOf(tiles) {
   /** When the first leaf of a tile of leaves was appended; `undefined` if there is no such tile. */
   async begunAt(index: number): Promise<Date | undefined> {
     const found = await this.model.findOne({ _id: idOf({ level: 0, index }) }, { began_at: 1 }).lean();
-    return found?.began_at ?? undefined;
+    // Whoever writes to the database may have written anything.
+    return found?.began_at instanceof Date ? found.began_at : undefined;
   }
 
   /** Keeps tiles that follow from others, unless wider ones are there: another process is ahead. */
@@ -64,9 +66,15 @@ function idOf({ level, index }: TileKey): string {
   return `${level}/${index}`;
 }
 
-/** @param stored as the driver reads it: bytes, or its own wrapper of them */
-function splitHashes(stored: Buffer | { buffer: Uint8Array }): Buffer[] {
-  const bytes = Buffer.isBuffer(stored) ? stored : Buffer.from(stored.buffer);
+/** @param stored as the driver reads it: bytes, or its own wrapper of them; or what somebody else has written */
+function splitHashes(id: string, stored: Buffer | { buffer: Uint8Array }): Buffer[] {
+  const wrapped = Buffer.isBuffer(stored) ? stored : (stored as { buffer?: unknown } | null)?.buffer;
+  if (!(wrapped instanceof Uint8Array))
+    throw new LogAlteredError(
+      'tree_altered',
+      `the log is not the one that was signed: its tile ${id} is none`,
+    );
+  const bytes = Buffer.from(wrapped.buffer, wrapped.byteOffset, wrapped.byteLength);
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, at) =>
     bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
   );

@@ -103,13 +103,13 @@ export class StartCalls {
   async sendAgain(
     event: AcceptedEvent,
     target: NamedTarget,
-    { by, replay, act, traceparent }: Sender,
+    { by, replay, act, traceparent, tracestate }: Sender,
     previous?: ResendMemo,
   ): Promise<string> {
     const runs = previous ? [previous.run_id] : [];
     const { firstExecutionRunId } = await this.startSole(
       // The trace of the first run is over.
-      { event: { ...event, traceparent }, target, head: false, host: () => target.host },
+      { event: { ...event, traceparent, tracestate }, target, head: false, host: () => target.host },
       { isolated: true, resent: intervention(previous ? 'resend' : 'replay', { by, replay }) },
       {
         workflowIdReusePolicy: previous ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
@@ -245,6 +245,7 @@ export interface Sender {
   act?: string | undefined;
   /** Of the request that asks for it, if it is traced. */
   traceparent?: string | undefined;
+  tracestate?: string | undefined;
 }
 
 function intervention(action: 'resend' | 'replay', { by, replay }: Sender): Intervention {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { BlockedAddressError, createAddressGuard } from '../../../activities/http/address-guard.js';
 import { dnsServers } from '../../../activities/http/names/dns-query.js';
 import { createPoster } from '../../../activities/http/poster.js';
@@ -58,6 +58,31 @@ describe('the address guard', () => {
       await dns.close();
     }
   };
+
+  it('connects to localhost at the address of it that is allowed', async () => {
+    for (const [network, address, other] of [
+      ['127.0.0.0/8', '127.0.0.1', '::1'],
+      ['::1/128', '::1', '127.0.0.1'],
+    ] as const) {
+      const only = createAddressPolicy({
+        allowedNetworks: [network],
+        deniedNetworks: [],
+        allowedPorts: ['1-65535'],
+      });
+      const guard = createAddressGuard({
+        policy: only,
+        resolveName: async () => ({
+          addresses: [address, other].map((one) => ({ address: one, family: isIP(one) })),
+        }),
+      });
+      const { addresses } = await guard.resolve('localhost', 8080);
+      assert.deepEqual(
+        addresses.map((one) => one.address),
+        [address],
+      );
+      await assert.rejects(guard.resolve('localhost.example.com', 8080), BlockedAddressError);
+    }
+  });
 
   it('is not fooled by a name that leads outside when it is checked and inside when it is connected to', async () => {
     await withDns(

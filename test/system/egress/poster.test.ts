@@ -174,6 +174,25 @@ describe('the poster', () => {
     }
   });
 
+  it('reads 64 KiB of headers, and says so of more', async () => {
+    const receiver = await startReceiver();
+    const one = await poster();
+    const of = (kib: number) => ({ 'x-long': 'x'.repeat(kib * 1_024) });
+    try {
+      receiver.handle(reply(200, of(63)));
+      assert.equal((await post(one, receiver.url)).statusCode, 200);
+      receiver.handle(reply(200, of(65)));
+      const { error_code, error } = await post(one, receiver.url);
+      assert.deepEqual(
+        [error_code, error],
+        ['response_headers_too_large', 'the headers of the response have more than 64 KiB'],
+      );
+      assert.equal(receiver.received.at(-1)?.headers['accept-encoding'], 'identity');
+    } finally {
+      await receiver.close();
+    }
+  });
+
   it('follows no redirect', async () => {
     const target = await startReceiver();
     const receiver = await startReceiver({ handler: reply(307, { location: target.url }) });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { MASKED_VALUE } from '../../../src/domain/endpoint/endpoint-headers.js';
 import { findEventKind } from '../../../src/domain/event/event-kinds.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('an endpoint', () => {
@@ -60,6 +60,26 @@ describe('an endpoint', () => {
     for (const name of ['filter', 'rate_limit', 'retry_schedule'])
       assert.equal(replaced[name], undefined, name);
     assert.deepEqual([replaced.headers, replaced.metadata, replaced.description], [{}, {}, '']);
+  });
+
+  it('has its own schedule for a test, too', async () => {
+    receiver.handle(reply(500));
+    for (const [retry_schedule, minutes] of [
+      [['7m'], 7],
+      [['9h'], 9 * 60],
+    ] as const) {
+      const { json } = await create({ retry_schedule });
+      const test = await client.request('POST', `/v18.0/endpoints/${json.id}/test`);
+      const { id } = (await client.request('GET', `/v18.0/deliveries?event_id=${test.json.id}`)).json.data[0];
+      const { next_attempt_at, attempts } = await client.deliveryUntil(
+        id,
+        ({ next_attempt_at: at }) => at !== undefined,
+      );
+      const waits = Date.parse(next_attempt_at ?? '') - Date.parse(attempts[0]?.at ?? '');
+      // A wait of a schedule is a little shorter or longer, so that not all come at once.
+      assert.ok(waits > minutes * 60_000 * 0.8 && waits < minutes * 60_000 * 1.25, `${waits} ms`);
+    }
+    receiver.handle(reply(200));
   });
 
   it("sends its owner's headers, and keeps those that come back masked", async () => {

@@ -139,6 +139,22 @@ describe('a record that somebody has altered in the database', () => {
     await undo();
   });
 
+  it('is named, when it is a tile of another type', async () => {
+    const tiles = connection.collection<{ _id: string; hashes: unknown }>('log_tiles');
+    const { hashes } = (await tiles.findOne({ _id: '0/0' })) ?? assert.fail();
+    for (const other of ['text', 5, null]) {
+      await tiles.updateOne({ _id: '0/0' }, { $set: { hashes: other } });
+      const { code, output } = await verifyArchive();
+      await tiles.updateOne({ _id: '0/0' }, { $set: { hashes } });
+      assert.equal(code, 1);
+      assert.match(
+        output,
+        /^the log {2}cannot be read any further: .* its tile 0\/0 is none.*\(tree_altered\)$/m,
+      );
+      assert.match(output, /\d+ differs?\.\n$/);
+    }
+  });
+
   it('is found by its leaf if it was its operator, who has the keys', async () => {
     const { archive } = system.database;
     const before = (await archive.delivery(client.accountId, gone)) ?? assert.fail();

@@ -1,4 +1,5 @@
 import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert/strict';
+import type { IncomingHttpHeaders } from 'node:http';
 import { pino } from 'pino';
 import type { ApiClient } from '../../support/api-client.js';
 import { fetchHistory, workflowIdOf } from '../../support/history.js';
@@ -44,7 +45,8 @@ describe('tracing', () => {
 
   it("continues a producer's trace through request, delivery and attempts to the subscriber", async () => {
     subscriber.handle(inTurn(reply(503), reply(200)));
-    const event = await client.purchase(undefined, { traceparent: `00-${TRACE}-${SPAN}-01` });
+    const state = { tracestate: 'vendor=t61rcWkgMzE, other@vendor=1' };
+    const event = await client.purchase(undefined, { traceparent: `00-${TRACE}-${SPAN}-01`, ...state });
     const id = event.deliveries[0]?.id;
     const delivery = await collector.span(
       ({ name, traceId }) => name === 'deliver purchase' && traceId === TRACE,
@@ -69,17 +71,25 @@ describe('tracing', () => {
       subscriber.received.map(({ headers }) => headers['traceparent']),
       [first, second].map(({ spanId }) => `00-${TRACE}-${spanId}-01`),
     );
+    deepEqual(
+      subscriber.received.map(({ headers }) => headers['tracestate']),
+      ['vendor=t61rcWkgMzE,other@vendor=1', 'vendor=t61rcWkgMzE,other@vendor=1'],
+    );
   });
 
   it('begins a trace for a producer that sends none, or not a valid one', async () => {
     for (const traceparent of ['', 'nonsense']) {
-      const event = await client.purchase(undefined, traceparent ? { traceparent } : {});
+      const tracestate = 'vendor=1';
+      const event = await client.purchase(undefined, traceparent ? { traceparent, tracestate } : {});
       const delivery = await collector.span(
         (span) => span.attributes['hookline.event_id'] === event.id && span.name === 'deliver purchase',
       );
       const request = await collector.span(({ spanId }) => spanId === delivery.parentSpanId);
       equal(request.parentSpanId, undefined);
       notEqual(request.traceId, TRACE);
+      // Without a trace there is nothing that it could be the state of.
+      const attempt = ({ headers }: { headers: IncomingHttpHeaders }) => headers['webhook-id'] === event.id;
+      equal(subscriber.received.find(attempt)?.headers['tracestate'], undefined);
     }
   });
 
@@ -88,12 +98,13 @@ describe('tracing', () => {
     const { id = '' } = (await client.purchase()).deliveries[0] ?? {};
     await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     await client.request('POST', `/v18.0/deliveries/${id}/resend`, {
-      headers: { traceparent: `00-${trace}-${SPAN}-01` },
+      headers: { traceparent: `00-${trace}-${SPAN}-01`, tracestate: 'resent=1' },
     });
     const attempt = await collector.span(({ name, traceId }) => name === 'attempt 1' && traceId === trace);
     const delivery = await collector.span(({ spanId }) => spanId === attempt.parentSpanId);
     const request = await collector.span(({ spanId }) => spanId === delivery.parentSpanId);
     deepEqual([request.name, request.parentSpanId], ['resendDelivery', SPAN]);
+    equal(subscriber.received.at(-1)?.headers['tracestate'], 'resent=1');
   });
 
   it('traces each delivery of a group by its own event, and passes on what is not recorded', async () => {

@@ -63,6 +63,7 @@ const TABLE: [name: string, answer: Answer, decision: Decision][] = [
       'tls_name_mismatch',
       'tls_handshake_failed',
       'malformed_response',
+      'response_headers_too_large',
       'invalid_url',
       'proxy_failed',
     ] as const

@@ -231,6 +231,10 @@ describe('the address policy', () => {
     assert.equal(open.allows('8.8.8.8'), false);
     assert.equal(open.allows('192.168.0.1'), false);
     assert.equal(checkTargetUrl('https://localhost/', false, open), undefined);
+    for (const network of ['127.0.0.0/8', '::1/128']) {
+      const loopback = policyOf([network]);
+      assert.equal(checkTargetUrl('https://localhost/', false, loopback), undefined, network);
+    }
     assert.equal(checkTargetUrl('https://intranet/', false, open), undefined);
   });
 

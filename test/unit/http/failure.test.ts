@@ -21,7 +21,7 @@ describe('a failure', () => {
     [coded('ERR_SSL_WRONG_VERSION_NUMBER'), 'tls_handshake_failed'],
     [coded('EPROTO'), 'tls_handshake_failed'],
     [coded('HPE_INVALID_CONSTANT'), 'malformed_response'],
-    [coded('UND_ERR_HEADERS_OVERFLOW'), 'malformed_response'],
+    [coded('UND_ERR_HEADERS_OVERFLOW'), 'response_headers_too_large'],
     [coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'), 'malformed_response'],
     [coded('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), 'tls_handshake_failed'],
     [coded('ETIMEDOUT'), 'timeout'],

@@ -45,7 +45,7 @@ describe('a witness', () => {
 
   beforeEach(async () => {
     state = inFolder('state.json');
-    await prepareState(state);
+    await prepareState(state, true);
     witness = createWitness({ signer, state, logs: [log.verifier] });
   });
 
@@ -95,6 +95,19 @@ describe('a witness', () => {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
   });
 
+  it('does not begin anew where it has lost what it saw, unless it is told to', async () => {
+    await submit(0, 10);
+    await prepareState(state, false);
+    await assert.rejects(prepareState(state, true), /is there already: .* Leave out --new/);
+    for (const other of ['', 'null', '[]', '{"hooks.example.com/log":10}']) {
+      await writeFile(state, other);
+      await assert.rejects(prepareState(state, false), /is not what a witness keeps/, other);
+    }
+    await rm(state);
+    await assert.rejects(prepareState(state, false), /is not there\. .* needs a new key .* Say --new/);
+    await assert.rejects(readFile(state), /ENOENT/);
+  });
+
   it('does not cosign what it cannot remember', async () => {
     await writeFile(state, 'not JSON');
     await assert.rejects(submit(0, 10));
@@ -108,9 +121,12 @@ describe('a witness', () => {
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const failed: string[] = [];
+    const refusals: boolean[] = [];
     const cosign =
-      createCosign(parseWitnesses(`${signer.verifier.text}@${url}/`), (_, why) => failed.push(why)) ??
-      assert.fail();
+      createCosign(parseWitnesses(`${signer.verifier.text}@${url}/`), (_, why, isRefusal) => {
+        failed.push(why);
+        refusals.push(isRefusal);
+      }) ?? assert.fail();
     const ask = async (size: number, of = tree, note?: string) =>
       cosign({
         note: note ?? (await checkpoint(size, of)),
@@ -139,6 +155,11 @@ describe('a witness', () => {
     refusing.close();
     refusing.closeAllConnections();
     assert.match(failed[3] ?? '', /^it answered 500: x{199}$/, 'cut between characters');
+    assert.deepEqual(
+      refusals,
+      [true, true, false, false],
+      'that it is away, or broken, says nothing of the log',
+    );
   });
 
   it('is demanded when a certificate is verified', async () => {

@@ -29,7 +29,9 @@ describe('The reference', () => {
       ...described,
       'content-type',
       'user-agent',
+      'accept-encoding',
       'traceparent',
+      'tracestate',
     ]);
   });
 

@@ -30,6 +30,19 @@ describe('the watch of the log', () => {
     );
   });
 
+  it('alerts people when a witness refuses the log, and not when it is away', async () => {
+    const raised: Alert[] = [];
+    const raiser = { concerns: () => true, raise: async (alert: Alert) => void raised.push(alert) };
+    const watch = createLogWatch(logger, new Registry(), raiser);
+    await watch.notCosigned({ name: 'witness.example.com' }, 'it answered 500', false);
+    deepEqual(raised.length, 0);
+    await watch.notCosigned({ name: 'witness.example.com' }, 'it saw 9 records, and the log has 5', true);
+    match(raised[0]?.id ?? '', /^log\.refused\.witness\.example\.com\.\d{4}-\d\d-\d\d$/);
+    const { subject, text } = renderAlerts({ alerts: raised, left_out: 0 });
+    deepEqual(subject, 'Hookline: The log is refused by a witness');
+    match(text, /did not cosign a checkpoint: it saw 9 records, and the log has 5/);
+  });
+
   it('goes on when an alert cannot be raised, or nobody asked for it', async () => {
     const failing = { concerns: () => true, raise: () => Promise.reject(new Error('Temporal is away')) };
     await createLogWatch(logger, new Registry(), failing).refused(error);

@@ -65,8 +65,9 @@ export function identifyRequest(logger: Logger): Middleware {
  */
 export function traceRequests(tracing: Pick<Tracing, 'request'>): Middleware {
   return async (ctx, next) => {
-    const trace = tracing.request(ctx.method, ctx.state.request_id, ctx.get('traceparent') || undefined);
-    ctx.state.traceparent = trace.traceparent;
+    const sent = { traceparent: ctx.get('traceparent'), tracestate: ctx.get('tracestate') };
+    const trace = tracing.request(ctx.method, ctx.state.request_id, sent);
+    ctx.state.trace = trace.headers;
     try {
       await next();
     } finally {

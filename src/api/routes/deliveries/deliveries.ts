@@ -155,7 +155,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
             account_id,
             key,
             { ...toTarget(endpoint), host: hostOf(endpoint.target_url) },
-            { by, act, traceparent: ctx.state.traceparent },
+            { by, act, ...ctx.state.trace },
           ),
         );
         if (run_id === undefined) throw notFound('delivery', id);

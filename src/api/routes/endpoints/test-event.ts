@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import type { Owner } from '../../../domain/access/owner-turns.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { newId } from '../../../domain/basics/ids.js';
+import { toTarget } from '../../../domain/delivery/recipients.js';
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies } from '../../http/context.js';
-import type { Owner } from '../../payloads/fair-queue.js';
 import { kindParameter } from '../deliveries/filters.js';
 import { findKind } from '../event-kinds/find-kind.js';
 import { renderAcceptance } from '../events/event-view.js';
@@ -29,10 +30,11 @@ export const testBody = z.strictObject({
  */
 export async function sendTestEvent(
   dependencies: ApiDependencies,
-  { account_id, id: endpoint_id, status, target_url }: StoredEndpoint,
+  endpoint: StoredEndpoint,
   owner: Owner,
   kindName: string | undefined,
 ) {
+  const { account_id, id: endpoint_id, status, target_url } = endpoint;
   if (status === 'pending')
     throw new Problem('endpoint_state_conflict', 'The endpoint gets no events until it is verified.');
   const example =
@@ -45,7 +47,7 @@ export async function sendTestEvent(
   // It has no number and no business keys: nobody has posted it, and a search for an order does not find an example.
   const event = { account_id, event_id, event_kind: kind, payload, accepted_at, is_test: true } as const;
   const hints = { hostOf: () => hostOf(target_url) };
-  await dependencies.starter.accept({ event, targets: [{ endpoint_id }], hints });
+  await dependencies.starter.accept({ event, targets: [toTarget(endpoint)], hints });
   return renderAcceptance(kind, { event_id, targets: [{ endpoint_id }] });
 }
 

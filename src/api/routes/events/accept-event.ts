@@ -1,3 +1,4 @@
+import type { Owner } from '../../../domain/access/owner-turns.js';
 import { newId } from '../../../domain/basics/ids.js';
 import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
 import { recipientsOf } from '../../../domain/delivery/recipients.js';
@@ -9,10 +10,10 @@ import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { TakenNumber } from '../../../domain/sequence/number-source.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
+import type { TraceHeaders } from '../../../domain/trace/trace-context.js';
 import { LedgerBusyError } from '../../../temporal/errors.js';
 import type { EventHints } from '../../../temporal/write/accept/event-intake.js';
 import type { ApiDependencies } from '../../http/context.js';
-import type { Owner } from '../../payloads/fair-queue.js';
 import { findKind } from '../event-kinds/find-kind.js';
 
 /** An event that has been accepted: it is stored. */
@@ -29,7 +30,7 @@ export interface AcceptOptions {
   /** The person that it is about, if the body does not say so, or names another one. */
   subject: string | undefined;
   /** The request's, if it is traced. */
-  traceparent: string | undefined;
+  trace: TraceHeaders | undefined;
   /** Told the id that an event without an idempotency key is about to be stored under. */
   onNamed: (eventId: string) => void;
 }
@@ -47,7 +48,7 @@ export async function acceptEvent(
   owner: Owner,
   kindName: string,
   body: Buffer,
-  { idempotencyKey, schemaVersion, keys: named, subject: person, traceparent, onNamed }: AcceptOptions,
+  { idempotencyKey, schemaVersion, keys: named, subject: person, trace, onNamed }: AcceptOptions,
 ): Promise<Acceptance> {
   const { account: accountId } = owner;
   const kind = await findKind(database, accountId, kindName, schemaVersion);
@@ -80,7 +81,7 @@ export async function acceptEvent(
     payload,
     accepted_at: new Date(now).toISOString(),
     sequence: taken.number,
-    traceparent,
+    ...trace,
     ...(keys.length > 0 && { keys }),
   };
   const hints: EventHints = {

@@ -64,7 +64,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           schemaVersion: schema_version,
           keys: readKeys(ctx),
           subject: readSubject(ctx),
-          traceparent: ctx.state.traceparent,
+          trace: ctx.state.trace,
           onNamed: (eventId) => {
             ctx.state.event_id = eventId;
           },

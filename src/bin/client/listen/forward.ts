@@ -8,6 +8,9 @@ import {
 } from '../../../domain/listener/listener.js';
 import { cutText } from '../../../domain/text/unicode.js';
 
+/** The most that is read of a body, bytes: a character has three at most for each unit of UTF-16. */
+const MAX_READ_BYTES = 3 * MAX_ANSWER_BODY;
+
 /** Posts deliveries to a receiver on this machine, as Hookline would: no redirects, connections kept. */
 export function createForwarder(url: string) {
   const dispatcher = new Agent({ connections: 128 });
@@ -16,8 +19,14 @@ export function createForwarder(url: string) {
     async post({ number, headers, body, timeout_ms }: DeliveryMessage): Promise<AnswerMessage> {
       const limit = AbortSignal.timeout(timeout_ms);
       try {
-        const response = await request(url, { method: 'POST', headers, body, dispatcher, signal: limit });
-        const text = await response.body.text();
+        const response = await request(url, {
+          method: 'POST',
+          headers: { 'accept-encoding': 'identity', ...headers },
+          body,
+          dispatcher,
+          signal: limit,
+        });
+        const text = await beginningOf(response.body);
         const answered = Object.entries(response.headers).slice(0, MAX_ANSWER_HEADERS);
         return {
           type: 'answer',
@@ -34,6 +43,18 @@ export function createForwarder(url: string) {
     },
     close: () => dispatcher.destroy(),
   };
+}
+
+/** What is passed on of a body, and a little more; the rest is not read. */
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_READ_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function reasonOf(error: unknown): ReceiverError {

@@ -3,6 +3,7 @@ import { Hookline } from '../../../../clients/typescript/src/index.js';
 import type { AnswerMessage, DeliveryMessage } from '../../../domain/listener/listener.js';
 import { cutText } from '../../../domain/text/unicode.js';
 import { CommandError, type Values } from '../../command.js';
+import { boundedRequest } from '../../process/bounded-fetch.js';
 import { connection } from '../connection.js';
 import { note, plain, print, printJson, style, time } from '../terminal.js';
 import { createForwarder } from './forward.js';
@@ -14,7 +15,7 @@ export async function listen({ forward, kinds = '*', json }: Values): Promise<vo
   const receiver = forward === undefined ? undefined : receiverUrl(String(forward));
   const server = await connection();
   const { url } = server;
-  const hookline = new Hookline({ ...server, retry: { tries: 3, timeoutMs: 10_000 } });
+  const hookline = new Hookline({ ...server, retry: { tries: 3, timeoutMs: 10_000 }, fetch: boundedRequest });
   const event_kinds = String(kinds)
     .split(',')
     .map((kind) => kind.trim());

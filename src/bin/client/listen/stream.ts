@@ -21,6 +21,8 @@ const LONGEST_WAIT_MS = 2_000;
  */
 const SILENCE_MS = 25_000;
 const HANDSHAKE_MS = 10_000;
+/** The most that a message of the server may have, bytes: a payload of 256 KiB, escaped, and its headers. */
+const MAX_MESSAGE_BYTES = 4 * 1_024 * 1_024;
 
 export interface StreamOptions {
   hookline: Hookline;
@@ -81,6 +83,8 @@ async function connect({ hookline, url, endpointId, take, signal }: StreamOption
   const socket = new WebSocket(url.replace(/^http/, 'ws') + path, STREAM_PROTOCOL, {
     headers: { authorization: `Bearer ${ticket}` },
     handshakeTimeout: HANDSHAKE_MS,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
     followRedirects: false,
   });
   const stop = () => socket.close();

@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { CommandError } from '../../command.js';
+import { boundedRequest } from '../../process/bounded-fetch.js';
 
 /**
  * The OAuth server of a Hookline server, a client of it, and how requests to it are made. The client is a public one:
@@ -9,7 +10,10 @@ import { CommandError } from '../../command.js';
  * @throws CommandError if there is no such server at the address
  */
 export async function discover({ url, client_id }: { url: string; client_id: string }) {
-  const options = { [oauth.allowInsecureRequests]: url.startsWith('http:') };
+  const options = {
+    [oauth.allowInsecureRequests]: url.startsWith('http:'),
+    [oauth.customFetch]: boundedRequest,
+  };
   const issuer = new URL(url);
   try {
     const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...options });

@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { request } from 'undici';
 import { atMostEvery } from '../../../domain/basics/at-most-every.js';
+import { boundedFetch } from '../../process/bounded-fetch.js';
 
 /** How long the SDK may take to answer, milliseconds. It is in this process. */
 const SDK_ANSWERS_WITHIN_MS = 1_000;
+/** The most that is read of it, bytes. */
+const MAX_SDK_BYTES = 16 * 1_024 * 1_024;
 /** How often the page is made at most: it takes some 20 ms, and who asks need not prove who they are. Milliseconds. */
 const PAGE_MS = 1_000;
 
@@ -43,14 +45,15 @@ function ofProcess(): Registry {
   return processRegistry;
 }
 
+const readFromSdk = boundedFetch(MAX_SDK_BYTES);
+
 async function readSdk(address: string): Promise<string> {
   try {
-    const { statusCode, body } = await request(`http://${reachable(address)}/metrics`, {
-      headersTimeout: SDK_ANSWERS_WITHIN_MS,
-      bodyTimeout: SDK_ANSWERS_WITHIN_MS,
+    const response = await readFromSdk(`http://${reachable(address)}/metrics`, {
+      signal: AbortSignal.timeout(SDK_ANSWERS_WITHIN_MS),
     });
-    const text = await body.text();
-    if (statusCode === 200) return text;
+    const text = await response.text();
+    if (response.status === 200) return text;
   } catch {
     // What this process counts itself is worth having by itself.
   }

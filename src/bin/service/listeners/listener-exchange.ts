@@ -18,11 +18,16 @@ import {
 } from '../../../domain/listener/relay.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ListenerRepository } from '../../../models/endpoint/listeners.js';
+import { boundedFetch } from '../../process/bounded-fetch.js';
 import { requireSecretBox } from '../../process/secrets.js';
 import type { Servers } from '../servers.js';
 
 /** Beyond the time for the receiver's response, for the way there and back, milliseconds. */
 const WAY_MS = 1_000;
+/** The most that is read of what a process relays, bytes: a message of a listener, which has 512 KiB, sealed. */
+const MAX_RELAYED_BYTES = 1_024 * 1_024;
+
+const send = boundedFetch(MAX_RELAYED_BYTES);
 
 /**
  * Sends requests to listeners: over a stream of this process, or through the process that holds it.
@@ -57,7 +62,7 @@ async function relay(
   const node = await listeners.holder(endpointId);
   if (node === undefined) return NOT_CONNECTED;
   try {
-    const response = await fetch(`${node}${RELAY_PATH}${endpointId}`, {
+    const response = await send(`${node}${RELAY_PATH}${endpointId}`, {
       method: 'POST',
       headers: { [RELAY_HEADER]: newPass(box, endpointId, sharedNow()) },
       body: sealRelayed(box, endpointId, 'request', request),

@@ -1,10 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { type CheckpointCopy, LogCopyError } from '../../../domain/log/checkpoint-copy.js';
+import { boundedFetch } from '../../process/bounded-fetch.js';
 import { replaceFile } from '../../process/replace-file.js';
 import { basicCredentials } from './basic-credentials.js';
 
 /** Beyond this a response of a URL is waited for no longer, milliseconds. */
 const TIMEOUT_MS = 10_000;
+/** The most that is read of one, bytes: a signed note. */
+export const MAX_COPY_BYTES = 64 * 1024;
+
+const send = boundedFetch(MAX_COPY_BYTES);
 
 /**
  * The copy that the settings ask for.
@@ -40,7 +45,7 @@ function copyAtUrl(url: URL): CheckpointCopy {
   const { address, headers } = basicCredentials(url);
   const ask = async (method: 'GET' | 'PUT', body?: string): Promise<Response> => {
     try {
-      return await fetch(address, {
+      return await send(address, {
         method,
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'text/plain; charset=utf-8' }) },
         redirect: 'error',
@@ -56,7 +61,9 @@ function copyAtUrl(url: URL): CheckpointCopy {
       const answer = await ask('GET');
       if (answer.status === 404) return undefined;
       if (!answer.ok) throw failed(`${address.origin} answered ${answer.status}`);
-      return answer.text();
+      return answer.text().catch((error: unknown) => {
+        throw failed(`${address.origin} answered with no checkpoint`, error);
+      });
     },
     async write(note) {
       const answer = await ask('PUT', note);

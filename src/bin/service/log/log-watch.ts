@@ -52,16 +52,30 @@ export function createLogWatch(
   });
   for (const reason of LOG_ALTERED_REASONS) refusals.inc({ reason }, 0);
   for (const { key } of witnesses) uncosigned.inc({ witness: key.name }, 0);
+  /** @param what it is about: of the same, people are told once a day */
+  const raise = async (kind: 'log.altered' | 'log.refused', what: string, said: string): Promise<void> => {
+    const at = sharedDate().toISOString();
+    if (!raiser?.concerns(kind)) return;
+    try {
+      await raiser.raise({ id: `${kind}.${what}.${at.slice(0, 10)}`, kind, at, said });
+    } catch (error) {
+      // A run fails for the better reason, and the next one raises it again.
+      logger.error({ err: error }, 'An alert could not be raised.');
+    }
+  };
+
   return {
     /** A checkpoint stands. */
     signed(records: number): void {
       size.set(records);
       signedAt.setToCurrentTime();
     },
-    /** A witness did not cosign a checkpoint. */
-    notCosigned({ name: witness }: { name: string }, why: string): void {
+    /** A witness did not cosign a checkpoint. @param isRefusal it says that something is wrong with the log */
+    async notCosigned({ name: witness }: { name: string }, why: string, isRefusal: boolean): Promise<void> {
       uncosigned.inc({ witness });
-      logger.warn({ witness }, `The witness ${witness} did not cosign a checkpoint: ${why}.`);
+      const said = `The witness ${witness} did not cosign a checkpoint: ${why}.`;
+      logger[isRefusal ? 'error' : 'warn']({ witness }, said);
+      if (isRefusal) await raise('log.refused', witness, said);
     },
     /** A time-stamping service stamped a checkpoint. @param at the time in it */
     stamped(at: Date): void {
@@ -76,19 +90,7 @@ export function createLogWatch(
     async refused({ reason, message }: LogAlteredError): Promise<void> {
       refusals.inc({ reason });
       logger.error({ reason }, `${REFUSED[reason === 'change_altered' ? 'change' : 'log']}: ${message}.`);
-      const at = sharedDate().toISOString();
-      if (!raiser?.concerns('log.altered')) return;
-      try {
-        await raiser.raise({
-          id: `log.altered.${reason}.${at.slice(0, 10)}`,
-          kind: 'log.altered',
-          at,
-          said: message,
-        });
-      } catch (error) {
-        // The run fails for the better reason, and the next one raises it again.
-        logger.error({ err: error }, 'An alert could not be raised.');
-      }
+      await raise('log.altered', reason, message);
     },
   };
 }

@@ -30,6 +30,7 @@ export function createStamp(
         headers: {
           'content-type': 'application/timestamp-query',
           accept: 'application/timestamp-reply',
+          'accept-encoding': 'identity',
           ...headers,
         },
         body,

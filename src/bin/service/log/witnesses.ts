@@ -4,11 +4,23 @@ import { cosignaturesBy, readWitnessKey } from '../../../domain/log/cosignature.
 import { NoteError, type NoteVerifier } from '../../../domain/log/signed-note.js';
 import { cutText } from '../../../domain/text/unicode.js';
 import type { Cosign } from '../../../models/log/log.js';
+import { boundedFetch } from '../../process/bounded-fetch.js';
 
 /** Characters of a refusal that are told. */
 const MAX_TOLD = 200;
+/** What a witness answers to a checkpoint that no key of the log has signed, and to a proof that does not hold. */
+const REFUSALS = new Set([403, 422]);
 /** A witness is not waited for longer, milliseconds. */
 const TIMEOUT_MS = 5_000;
+/** The most that is read of its response, bytes: cosignature lines, a size, or why it refuses. */
+export const MAX_WITNESS_BYTES = 16 * 1024;
+
+const post = boundedFetch(MAX_WITNESS_BYTES);
+
+/** A witness says that the log does not continue what it saw, or is not the one that it knows. */
+class RefusalError extends Error {
+  override readonly name = 'RefusalError';
+}
 
 /** Where a witness is, and its public key. */
 export interface WitnessAddress {
@@ -30,10 +42,12 @@ export function parseWitnesses(text: string): WitnessAddress[] {
 /**
  * Asks witnesses that have not cosigned a checkpoint yet for their cosignatures (C2SP tlog-witness). One that does not
  * answer is asked again with the next checkpoint: a log does not stand still because a witness does.
+ *
+ * @param failed is told why a witness did not cosign, and whether it says that something is wrong with the log
  */
 export function createCosign(
   witnesses: readonly WitnessAddress[],
-  failed: (witness: NoteVerifier, why: string) => void,
+  failed: (witness: NoteVerifier, why: string, isRefusal: boolean) => void,
 ): Cosign | undefined {
   if (witnesses.length === 0) return undefined;
   /** Size that each witness saw last, as far as this process knows. */
@@ -46,7 +60,7 @@ export function createCosign(
   ): Promise<string> => {
     const from = Math.min(sizes.get(key.text) ?? 0, size);
     const body = writeAddCheckpoint({ note, from, proof: await proofFrom(from) });
-    const answer = await fetch(`${url}/add-checkpoint`, {
+    const answer = await post(`${url}/add-checkpoint`, {
       method: 'POST',
       body,
       redirect: 'error',
@@ -55,12 +69,16 @@ export function createCosign(
     const text = await answer.text();
     const saw = answer.status === 409 && /^\d{1,15}\n$/.test(text) ? Number(text) : undefined;
     if (saw !== undefined && saw > size)
-      throw new Error(`it saw ${saw} records, and the log has ${size}: the log was taken back`);
+      throw new RefusalError(`it saw ${saw} records, and the log has ${size}: the log was taken back`);
     if (saw !== undefined && saw !== from && !isRepeat) {
       sizes.set(key.text, saw);
       return ask({ key, url }, { note, size, proofFrom }, true);
     }
-    if (!answer.ok) throw new Error(`it answered ${answer.status}: ${cutText(text, MAX_TOLD).trim()}`);
+    if (saw === size) throw new RefusalError(`it saw another log of ${saw} records`);
+    if (!answer.ok) {
+      const said = `it answered ${answer.status}: ${cutText(text, MAX_TOLD).trim()}`;
+      throw REFUSALS.has(answer.status) ? new RefusalError(said) : new Error(said);
+    }
     const [cosigned] = cosignaturesBy(key, note, text);
     if (!cosigned) throw new Error('its answer is no cosignature of the checkpoint');
     sizes.set(key.text, size);
@@ -72,7 +90,8 @@ export function createCosign(
     const lines = await Promise.all(
       missing.map((witness) =>
         ask(witness, asked).catch((error: unknown) => {
-          failed(witness.key, error instanceof Error ? error.message : String(error));
+          const why = error instanceof Error ? error.message : String(error);
+          failed(witness.key, why, error instanceof RefusalError);
           return '';
         }),
       ),

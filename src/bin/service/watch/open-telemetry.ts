@@ -1,6 +1,7 @@
 import {
   type Attributes,
   type Context,
+  createTraceState,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -22,6 +23,7 @@ import {
 import type { Logger } from 'pino';
 import type { Settings } from '../../../config/schema.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
+import { present } from '../../../domain/basics/objects.js';
 import { RELEASE } from '../../../domain/basics/release.js';
 import type { AttemptRequest } from '../../../domain/delivery/attempt-request.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
@@ -30,6 +32,7 @@ import {
   formatTraceparent,
   parseTraceparent,
   type TraceContext,
+  type TraceHeaders,
 } from '../../../domain/trace/trace-context.js';
 import type { Tracing } from '../../../domain/trace/tracing.js';
 
@@ -46,7 +49,8 @@ export function createOpenTelemetry(
   settings: Settings,
   logger: Logger,
 ): Tracing & { stop(): Promise<void> } {
-  const headers = settings.OTEL_EXPORTER_OTLP_HEADERS;
+  // The exporter itself reads 4 MiB of a response at most.
+  const headers = { ...settings.OTEL_EXPORTER_OTLP_HEADERS, 'accept-encoding': 'identity' };
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: EXPORT_TIMEOUT_MS });
   const byTrace = new TraceIdRatioBasedSampler(settings.OTEL_TRACES_SAMPLER_ARG);
   const random = new RandomIdGenerator();
@@ -82,12 +86,12 @@ export function createOpenTelemetry(
   };
 
   return {
-    request(method, requestId, traceparent) {
+    request(method, requestId, sent) {
       const attributes = { 'http.request.method': method, 'hookline.request_id': requestId };
-      const parent = contextOf(parseTraceparent(traceparent));
+      const parent = contextOf(parseTraceparent(sent.traceparent), sent.tracestate);
       const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
       return {
-        traceparent: traceparentOf(span),
+        headers: headersOf(span),
         end({ operation, status, accountId }) {
           if (operation) span.updateName(operation);
           span.setAttribute('http.response.status_code', status);
@@ -99,7 +103,7 @@ export function createOpenTelemetry(
     },
 
     attempt(request, targetUrl) {
-      const { traceparent, number, trigger } = request;
+      const { traceparent, tracestate, number, trigger } = request;
       const origin = parseTraceparent(traceparent);
       if (!traceparent || !origin) return undefined;
       const span = tracer.startSpan(
@@ -114,10 +118,10 @@ export function createOpenTelemetry(
             'hookline.trigger': trigger,
           },
         },
-        contextOf({ ...origin, spanId: deliverySpanId(traceparent, request) }),
+        contextOf({ ...origin, spanId: deliverySpanId(traceparent, request) }, tracestate),
       );
       return {
-        traceparent: traceparentOf(span),
+        headers: headersOf(span),
         end({ status_code, error_code }) {
           if (status_code !== undefined) span.setAttribute('http.response.status_code', status_code);
           const error =
@@ -140,7 +144,7 @@ export function createOpenTelemetry(
           attributes: { ...attributesOf(about), 'hookline.status': status, 'hookline.attempts': attempts },
         };
         const span = withSpanId(deliverySpanId(traced.traceparent, about), () =>
-          tracer.startSpan(`deliver ${about.event_kind}`, options, contextOf(origin)),
+          tracer.startSpan(`deliver ${about.event_kind}`, options, contextOf(origin, traced.tracestate)),
         );
         if (status !== 'delivered') span.setStatus({ code: SpanStatusCode.ERROR });
         span.end();
@@ -166,16 +170,23 @@ function attributesOf(
   };
 }
 
-function contextOf(origin: TraceContext | undefined): Context {
+/** @param tracestate of which members are left out that W3C Trace Context does not allow, or all, if it is too long */
+function contextOf(origin: TraceContext | undefined, tracestate: string | undefined): Context {
   if (!origin) return ROOT_CONTEXT;
   const { traceId, spanId, isSampled } = origin;
   const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+  const traceState = createTraceState(tracestate);
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, traceState, isRemote: true });
 }
 
-function traceparentOf(span: Span): string {
-  const { traceId, spanId, traceFlags } = span.spanContext();
-  return formatTraceparent({ traceId, spanId, isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0 });
+function headersOf(span: Span): TraceHeaders {
+  const { traceId, spanId, traceFlags, traceState } = span.spanContext();
+  const traceparent = formatTraceparent({
+    traceId,
+    spanId,
+    isSampled: (traceFlags & TraceFlags.SAMPLED) !== 0,
+  });
+  return present({ traceparent, tracestate: traceState?.serialize() || undefined });
 }
 
 /**

@@ -13,12 +13,16 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 /** Counts what is asked, and answers as told. */
 function dns(answer: (name: string, asked: number) => NameAnswer | Promise<NameAnswer>) {
   const asked: string[] = [];
-  const lookups = new NameLookups(async (name) => {
-    asked.push(name);
-    return answer(name, asked.filter((each) => each === name).length);
-  });
-  const outcome = (name: string) =>
-    lookups.resolve(name).then(
+  const lookups = new NameLookups(
+    async (name) => {
+      asked.push(name);
+      return answer(name, asked.filter((each) => each === name).length);
+    },
+    // The account `a of p` belongs to the platform `p`; of `lost` nobody knows.
+    async (account) => (account === 'lost' ? fails('failed') : account.split(' of ')[1]),
+  );
+  const outcome = (name: string, account?: string) =>
+    lookups.resolve(name, account).then(
       ({ addresses }) => addresses.map(({ address }) => address).join(' '),
       (error: UnresolvedNameError) => error.reason,
     );
@@ -35,7 +39,10 @@ describe('look-ups of names', () => {
   it('are one for all who ask at the same time, whatever the case of the letters', async () => {
     const { asked, outcome } = dns(() => ({ addresses: [ADDRESS], ttlMs: 0 }));
     const names = ['a.test', 'A.test', 'a.TEST', 'b.test'];
-    assert.deepEqual(new Set(await Promise.all(names.map(outcome))), new Set([ADDRESS.address]));
+    assert.deepEqual(
+      new Set(await Promise.all(names.map((name) => outcome(name)))),
+      new Set([ADDRESS.address]),
+    );
     assert.deepEqual(asked, ['a.test', 'b.test']);
   });
 
@@ -103,22 +110,84 @@ describe('look-ups of names', () => {
     const { asked, outcome } = dns((name) =>
       name.startsWith('dead') ? never() : { addresses: [ADDRESS], ttlMs: 0 },
     );
-    const first = Promise.all(dead.map(outcome));
+    const first = Promise.all(dead.map((name) => outcome(name)));
     // In the midst of them, though nothing is known of any yet, and no time passes.
     assert.equal(await outcome('healthy.test'), ADDRESS.address);
     mock.timers.tick(4_500);
     assert.deepEqual(new Set(await first), new Set(['silent']));
     // What was found to be silent is not asked about again for a while.
-    await Promise.all(dead.map(outcome));
+    await Promise.all(dead.map((name) => outcome(name)));
     assert.equal(asked.length, 50 + 1);
     mock.timers.tick(5_001);
-    void dead.map(outcome);
+    void dead.map((name) => outcome(name));
     await settled();
     assert.equal(asked.length, 51 + 16);
     for (const name of ['healthy.test', 'new.test']) assert.equal(await outcome(name), ADDRESS.address);
     mock.timers.tick(4_500);
     await settled();
     assert.equal(asked.length, 53 + 32, 'sixteen more had their turn');
+  });
+
+  /** Names that are silent, asked for by accounts: they have failed once, and have just been asked for again. */
+  async function silent(names: Record<string, number>) {
+    const all = Object.entries(names).flatMap(([account, count]) =>
+      Array.from({ length: count }, (_, at) => ({
+        account,
+        name: `${at}.${account.replaceAll(' ', '-')}.test`,
+      })),
+    );
+    let isBack = false;
+    const { asked, outcome } = dns((name) =>
+      name === 'victim.test' && isBack ? { addresses: [ADDRESS], ttlMs: 0 } : never(),
+    );
+    const ask = () => all.map(({ name, account }) => outcome(name, account));
+    void ask();
+    void outcome('victim.test', 'victim');
+    await settled();
+    mock.timers.tick(4_500);
+    await settled();
+    mock.timers.tick(5_001);
+    asked.length = 0;
+    isBack = true;
+    void ask();
+    await settled();
+    const of = (account: string) =>
+      asked.filter((name) => name.endsWith(`.${account.replaceAll(' ', '-')}.test`)).length;
+    return { asked, outcome, of };
+  }
+
+  it('of names that failed begin at once, however many of another account or platform wait', async () => {
+    const { asked, outcome, of } = await silent({ 'a of p': 300, 'b of p': 300, 'c of p': 300, lost: 300 });
+    assert.deepEqual(
+      ['a of p', 'b of p', 'c of p', 'lost'].map(of),
+      [16, 16, 0, 16],
+      'as many of an account, and of a platform, as may be at once',
+    );
+    asked.length = 0;
+    assert.equal(await outcome('victim.test', 'victim'), ADDRESS.address);
+    assert.deepEqual(asked, ['victim.test']);
+  });
+
+  it('of names that failed take turns, when as many are made as may be', async () => {
+    const { asked, outcome, of } = await silent({ a: 40, b: 40, c: 40, d: 40, 'e of p': 40, 'f of p': 3 });
+    assert.equal(asked.length, 64);
+    const victim = outcome('victim.test', 'victim');
+    await settled();
+    assert.ok(!asked.includes('victim.test'));
+    asked.length = 0;
+    mock.timers.tick(4_500);
+    assert.equal(await victim, ADDRESS.address);
+    await settled();
+    assert.equal(asked.slice(0, 3).includes('victim.test'), true, 'of those who have had no turn');
+    assert.equal(of('f of p'), 3, 'an account does not wait for another one of its platform');
+  });
+
+  it('of a name that waits for one account are made as soon as it is the turn of another that asks', async () => {
+    const { asked, outcome } = await silent({ a: 300 });
+    void outcome('victim.test', 'a');
+    await settled();
+    assert.ok(!asked.includes('victim.test'));
+    assert.equal(await outcome('victim.test', 'victim'), ADDRESS.address);
   });
 
   it('take in what comes later of an answer', async () => {

@@ -54,6 +54,8 @@ const FOR_ERRORS: Record<string, string> = {
   tls_handshake_failed:
     'The TLS handshake failed. The server may only speak an old version, or no TLS at this port.',
   malformed_response: 'The server does not speak valid HTTP. Is it the right port?',
+  response_headers_too_large:
+    'The headers of the response are too large: 64 KiB are read. Cookies and traces are often the cause.',
   blocked_address: 'The name resolves to an address that deliveries may not go to, such as a private one.',
   proxy_failed: 'The proxy that deliveries go through did not let this one out. Ask the operator.',
   invalid_url: 'The URL of the endpoint cannot be used. Change it.',
