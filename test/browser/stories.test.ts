@@ -42,7 +42,7 @@ describe('in a browser', () => {
     await goTo(page, 'Endpoints');
     await page.getByRole('link', { name: 'Register an endpoint' }).click();
     await page.getByLabel('URL').fill('http://example.com');
-    await says(page, 'Use https');
+    await says(page, 'Over plain http anybody on the way can read');
     await page.getByLabel('URL').fill(`${receiver.url}/invoices`);
     await page.getByLabel('Description').fill('Invoices');
     await page.getByLabel('All, also those to come').uncheck();
