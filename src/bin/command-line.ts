@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { closestMatch } from 'leven';
 import { RELEASE } from '../domain/basics/release.js';
-import type { Command } from './command.js';
+import { plain } from '../domain/text/plain.js';
+import { type Command, CommandError, linesOf } from './command.js';
 import { COMMAND_GROUPS, COMMANDS } from './commands.js';
 
 /**
@@ -15,32 +16,46 @@ export async function runCommandLine([name = 'help', ...rest]: readonly string[]
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command && !command.isRaw && (rest.includes('--help') || rest.includes('-h')))
     process.stdout.write(helpOf(name, command));
-  else if (command) return run(command, rest);
+  else if (command) return run(name, command, rest);
   else if (['--version', '-v', 'version'].includes(name)) process.stdout.write(`${RELEASE}\n`);
   else if (['help', '--help', '-h'].includes(name)) process.stdout.write(usage());
   else {
     const meant = closestMatch(name, Object.keys(COMMANDS), { maxDistance: 2 });
     const hint = meant ? `Did you mean "${meant}"?` : 'hookline help lists them.';
-    process.stderr.write(`hookline: there is no command "${name}". ${hint}\n`);
+    process.stderr.write(`hookline: there is no command "${plain(name)}". ${hint}\n`);
     process.exitCode = 2;
   }
   return true;
 }
 
-async function run({ options, isRaw, run }: Command, args: string[]): Promise<boolean> {
+async function run(name: string, command: Command, args: string[]): Promise<boolean> {
   try {
-    const { values, positionals } = isRaw
+    const { values, positionals } = command.isRaw
       ? { values: {}, positionals: args }
-      : parseArgs({ args, options, allowPositionals: true });
-    await run(values, positionals);
+      : read(name, command, args);
+    await command.run(values, positionals);
     return true;
   } catch (error) {
     // Settings may be what is wrong, so that they cannot be asked how an error is to be shown.
-    const withStack = process.env['HOOKLINE_LOG_LEVEL'] === 'debug';
-    process.stderr.write(
-      `hookline: ${error instanceof Error && !withStack ? error.message : (error as Error).stack}\n`,
-    );
+    const withStack = process.env['HOOKLINE_LOG_LEVEL'] === 'debug' && error instanceof Error;
+    const lines = withStack ? String(error.stack).split('\n').map(plain) : linesOf(error);
+    process.stderr.write(`hookline: ${lines.join('\n')}\n`);
     return false;
+  }
+}
+
+/** @throws CommandError that names the option which was meant @throws TypeError if an option lacks its value */
+function read(name: string, { options = {} }: Command, args: string[]) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const [, given] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
+    if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || given === undefined) throw error;
+    const known = Object.keys(options).map((option) => `--${option}`);
+    const meant = closestMatch(given, known, { maxDistance: 2 });
+    const hint = meant ? `Did you mean "${meant}"?` : `hookline ${name} --help lists them.`;
+    throw new CommandError(`There is no option "${given}". ${hint}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ParseArgsConfig } from 'node:util';
+import { plain } from '../domain/text/plain.js';
 
 export type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
@@ -27,4 +28,21 @@ export const JSON_HELP = '--json                  for programs: JSON, a line for
 /** A user's mistake, or something that a user can put right: shown as it is, without a stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
+  readonly lines: readonly string[];
+
+  /** @param lines each is shown as one: what comes from outside adds none */
+  constructor(...lines: readonly [string, ...string[]]) {
+    super(lines.join('\n'));
+    this.lines = lines;
+  }
+}
+
+/**
+ * An error for a person, without what a terminal would act upon: its message is one line, unless it says itself which
+ * `lines` it has.
+ */
+export function linesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [plain(String(error))];
+  const { lines = [error.message] } = error as { lines?: readonly string[] };
+  return lines.map(plain);
 }

@@ -94,7 +94,9 @@ export async function dev(given: Settings): Promise<void> {
       print();
       print(`Account     ${account_id}`);
       print(`API key     ${api_key}`);
-      print(`            shown this once; ${shortPath(join(demoDir, 'state.json'))} keeps it for the demo`);
+      print(
+        `            kept in ${shortPath(join(demoDir, 'state.json'))}, where commands in this folder find it`,
+      );
       await runPurchase({
         hookline,
         apiUrl,
@@ -112,9 +114,13 @@ export async function dev(given: Settings): Promise<void> {
     for (const role of ['portal', 'desk'] as const)
       print(`  ${signInUrl(apiUrl, role, signIns.issue({ role, account_id }))}`);
     print();
-    print('Running until Ctrl-C, which keeps the data. Next, in another terminal:');
+    print('Running until Ctrl-C, which keeps the data. Next, in another terminal, in this folder:');
     print('  npm run demo               another purchase');
     print('  npm run demo -- --fail 2   a subscriber that fails twice, so that you can watch the retries');
+    print(
+      '  npx hookline deliveries    what went where; the key is found here. In any other folder, first paste',
+    );
+    print(`  export HOOKLINE_URL=${apiUrl} HOOKLINE_API_KEY=${api_key}`);
 
     await Promise.race([aborted(stopped), service.failed, temporal.failed, mongo.failed]);
   } catch (error) {

@@ -13,6 +13,8 @@ export async function reseal(settings: Settings): Promise<void> {
     print(`Endpoints whose secrets were encrypted again: ${await database.endpoints.resealAll()}`);
     print(`Data keys of payloads that were wrapped again: ${await database.dataKeys.resealAll()}`);
     print(`Accounts whose business key secret was encrypted again: ${await database.keySecrets.resealAll()}`);
+    await database.changes.collect();
+    print(`Changes that were tagged again: ${await database.changes.audit.retagAll()}`);
     print(`Keys of the log that were encrypted again: ${await database.logKeys.resealAll()}`);
   });
 }

@@ -3,9 +3,14 @@ import { withSecretFiles } from './secret-files.js';
 
 /** The environment holds a setting that cannot be used. The message names each, and what to change. */
 export class SettingsError extends Error {
+  /** As they are shown. */
+  readonly lines: readonly string[];
+
   constructor(problems: readonly string[]) {
-    super(`These settings cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    const lines = ['These settings cannot be used:', ...problems.map((problem) => `  ${problem}`)];
+    super(lines.join('\n'));
     this.name = 'SettingsError';
+    this.lines = lines;
   }
 }
 

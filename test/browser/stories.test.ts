@@ -25,7 +25,8 @@ describe('in a browser', () => {
 
   const portalLink = async (accountId: string): Promise<{ id: string; url: string }> => {
     const path = `/v18.0/accounts/${accountId}/portal_sessions`;
-    return (await stage.operator.request('POST', path, { body: { name: 'Ada at Acme' } })).json;
+    const body = { name: 'Ada at Acme', return_url: 'https://app.acme.example/webhooks' };
+    return (await stage.operator.request('POST', path, { body })).json;
   };
 
   it('a subscriber registers an endpoint, sees why a delivery failed, retries it, and rotates the secret', async () => {
@@ -101,19 +102,32 @@ describe('in a browser', () => {
     const last = receiver.received[count];
     new Webhook(after).verify(last?.body ?? '', last?.headers ?? {});
 
-    // The link is ended: the page notices, and forgets the token.
+    // The link is ended: the page notices, forgets the token, and says where to get another link.
     await stage.operator.request(
       'DELETE',
       `/v18.0/accounts/${stage.shop.accountId}/portal_sessions/${link.id}`,
     );
     await goTo(page, 'Endpoints');
-    await page.getByLabel('API key').waitFor();
+    await says(page, 'Your link has expired');
     assert.equal(await page.evaluate('localStorage.getItem("hookline.portal")'), null);
+    const stranger = await openTab(browser);
+    await stranger.page.goto(link.url);
+    await says(stranger.page, 'Your link has expired');
+    await stranger.page.reload();
+    for (const one of [page, stranger.page]) {
+      await says(one, 'Your link has expired');
+      const back = one.getByRole('alert').getByRole('link');
+      assert.equal(await back.getAttribute('href'), 'https://app.acme.example/webhooks');
+      assert.equal(await one.getByLabel('API key').isVisible(), false);
+    }
+    assert.deepEqual(await findBarriers(stranger), []);
+    await stranger.context.close();
 
     // Somebody else who signs in now sees nothing of it, not even for a moment.
     await page.evaluate(`globalThis.wasSeen = false; new MutationObserver(() => {
       if (/Invoices|Warehouse/.test(document.body.innerText)) globalThis.wasSeen = true;
     }).observe(document.body, { subtree: true, childList: true, characterData: true })`);
+    await page.getByText('Sign in another way').click();
     await page.getByLabel('API key').fill(stage.stranger.key);
     await button(page, 'Sign in').click();
     await says(page, 'No endpoints yet');

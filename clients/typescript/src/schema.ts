@@ -2546,7 +2546,7 @@ export interface components {
         /**
          * @example {
          *       "code": "filter_not_met",
-         *       "summary": "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100 (the payload has 12.5).",
+         *       "summary": "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100.",
          *       "clauses": [
          *         {
          *           "clause": "",
@@ -2666,7 +2666,7 @@ export interface components {
                 key?: string;
                 status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
                 /**
-                 * @description Why the latest attempt had no response that counts
+                 * @description Why the latest attempt had no complete response
                  * @enum {string}
                  */
                 error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
@@ -3460,6 +3460,8 @@ export interface components {
              *     ]
              */
             scopes?: ("endpoints:read" | "endpoints:write" | "deliveries:read" | "deliveries:write" | "secrets:read")[];
+            /** @description A page of yours that the portal leads to when the link has ended: where people get another */
+            return_url?: string;
         };
         NewPortalSession: {
             id: string;
@@ -3481,6 +3483,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             revoked_at?: string;
+            /** @description Where its holder gets another link */
+            return_url?: string;
             /** @description hlps_…: shown only in this response; Hookline keeps a hash */
             token: string;
             /** @description A link for the subscriber: the portal, with the token in the fragment */
@@ -3516,6 +3520,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             revoked_at?: string;
+            /** @description Where its holder gets another link */
+            return_url?: string;
         };
         /**
          * @example {
@@ -4212,6 +4218,13 @@ export interface components {
                 parameter?: string;
                 detail: string;
             }[];
+            /** @description Of a link to the portal that has ended: how the portal looks, and where to get another link */
+            portal?: {
+                name?: string;
+                logo_url?: string;
+                color?: string;
+                return_url?: string;
+            };
         };
         /**
          * @description An endpoint has begun to fail.
@@ -6437,6 +6450,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -7741,13 +7755,15 @@ export interface operations {
                             delivery_id?: string;
                             event_id?: string;
                             endpoint_id?: string;
-                            status?: string;
+                            /** @enum {string} */
+                            status?: "delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated";
                             attempts?: {
                                 number: number;
                                 lost_tries?: number;
                             }[];
                             change_id?: string;
-                            outcome?: string;
+                            /** @enum {string} */
+                            outcome?: "done" | "refused" | "unknown";
                             payload_commitment?: string;
                             details_commitment?: string;
                         };
@@ -7898,13 +7914,15 @@ export interface operations {
                             delivery_id?: string;
                             event_id?: string;
                             endpoint_id?: string;
-                            status?: string;
+                            /** @enum {string} */
+                            status?: "delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated";
                             attempts?: {
                                 number: number;
                                 lost_tries?: number;
                             }[];
                             change_id?: string;
-                            outcome?: string;
+                            /** @enum {string} */
+                            outcome?: "done" | "refused" | "unknown";
                             payload_commitment?: string;
                             details_commitment?: string;
                         };
@@ -8001,13 +8019,15 @@ export interface operations {
                             delivery_id?: string;
                             event_id?: string;
                             endpoint_id?: string;
-                            status?: string;
+                            /** @enum {string} */
+                            status?: "delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated";
                             attempts?: {
                                 number: number;
                                 lost_tries?: number;
                             }[];
                             change_id?: string;
-                            outcome?: string;
+                            /** @enum {string} */
+                            outcome?: "done" | "refused" | "unknown";
                             payload_commitment?: string;
                             details_commitment?: string;
                         };
@@ -8218,7 +8238,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "code": "filter_not_met",
-                     *       "summary": "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100 (the payload has 12.5).",
+                     *       "summary": "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100.",
                      *       "clauses": [
                      *         {
                      *           "clause": "",
@@ -8287,7 +8307,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "code": "filter_not_met",
-                     *           "summary": "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100 (the payload has 12.5).",
+                     *           "summary": "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100.",
                      *           "clauses": [
                      *             {
                      *               "clause": "",
@@ -10561,6 +10581,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -10635,6 +10656,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -11284,6 +11306,7 @@ export interface operations {
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

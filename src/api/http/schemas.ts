@@ -40,6 +40,17 @@ export const problemSchema = z
         }),
       )
       .optional(),
+    portal: z
+      .object({
+        name: z.string().optional(),
+        logo_url: z.string().optional(),
+        color: z.string().optional(),
+        return_url: z.string().optional(),
+      })
+      .optional()
+      .describe(
+        'Of a link to the portal that has ended: how the portal looks, and where to get another link',
+      ),
   })
   .meta({
     examples: [

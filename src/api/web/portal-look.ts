@@ -37,8 +37,17 @@ export function colorStyle({ color }: PortalLook): string {
   return ` :root { ${shades.join(' ')} }`;
 }
 
-/** A page that says how it looks, for its script to read: an element without meaning to browsers. */
+/** A page that says how it looks, for its script to read. */
 export function withLook(page: string, look: PortalLook): string {
-  const text = escapeHtml(JSON.stringify(look));
-  return page.replace('</head>', () => `<meta name="hookline-portal" content="${text}" /></head>`);
+  const named = page.replace(
+    /<title>[^<]*<\/title>/,
+    () => `<title>${escapeHtml(look.name ?? 'Hookline')}</title>`,
+  );
+  return withMeta(named, 'hookline-portal', look);
+}
+
+/** A page that says something to its script: by an element without meaning to browsers. */
+export function withMeta(page: string, name: string, value: object): string {
+  const text = escapeHtml(JSON.stringify(value));
+  return page.replace('</head>', () => `<meta name="${name}" content="${text}" /></head>`);
 }

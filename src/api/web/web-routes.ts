@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
 import type { ApiDependencies, Context, State } from '../http/context.js';
-import { logoOrigins, portalLook, withLook } from './portal-look.js';
+import { logoOrigins, portalLook, withLook, withMeta } from './portal-look.js';
 import { BuiltSite, WEB_FOLDER } from './web-files.js';
 
 /**
@@ -54,13 +54,14 @@ export function webRoutes(
 ): void {
   const site = new BuiltSite(WEB_FOLDER, `${pathOf(publicUrl)}/web/assets`);
   const look = portalLook(settings);
+  const limits = { park_limit_ms: settings.HOOKLINE_PARK_LIMIT };
   for (const role of ['/portal', '/desk']) {
     const isPortal = role === '/portal';
     const headers = isPortal
       ? pageHeaders(settings.HOOKLINE_PORTAL_FRAME_ANCESTORS, logoOrigins(settings))
       : pageHeaders([]);
     const showPage = async (ctx: Context) => {
-      const page = await site.page(ctx.path);
+      const page = withMeta(await site.page(ctx.path), 'hookline-limits', limits);
       ctx.body = isPortal ? withLook(page, look) : page;
       ctx.set(headers);
       ctx.type = 'html';

@@ -2,7 +2,7 @@ import type { Settings } from '../../config/schema.js';
 import { isLogAltered } from '../../domain/log/log-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
-import { print, printJson } from '../client/terminal.js';
+import { plain, print, printJson } from '../client/terminal.js';
 import { CommandError, type Values } from '../command.js';
 import { createLogger } from '../process/output.js';
 import { createLogSigners } from '../service/log/signers.js';
@@ -54,7 +54,7 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
         if (told.size < MAX_TOLD) told.add(id);
         differences += 1;
         if (isJson) printJson({ type: 'difference', id, what });
-        else print(`${id}  ${what}`);
+        else print(`${plain(id)}  ${plain(what)}`);
       }
     };
 

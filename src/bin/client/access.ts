@@ -2,7 +2,7 @@ import type { Schemas } from '../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../command.js';
 import { client, connection } from './connection.js';
 import { showFacts, showList } from './listing.js';
-import { note, print, printJson, style, time } from './terminal.js';
+import { note, plain, print, printJson, style, time } from './terminal.js';
 import { textOf } from './values.js';
 
 /** Says whom the key or login stands for, and what it may do. */
@@ -51,13 +51,13 @@ export async function keys(values: Values, [action = 'list', second]: string[]):
         },
       });
       if (json === true) return printJson(made);
-      print(made.key);
-      return note(style('dim', `${made.id}. The key is shown once.`));
+      print(plain(made.key));
+      return note(style('dim', `${plain(made.id)}. The key is shown once.`));
     }
     case 'revoke':
       if (!second) throw new CommandError('Name the key by its id: hookline keys revoke key_…');
       await hookline.delete('/v18.0/api_keys/{id}', { params: { path: { id: second } } });
-      return json === true ? printJson({ id: second, revoked: true }) : print(`Revoked: ${second}`);
+      return json === true ? printJson({ id: second, revoked: true }) : print(`Revoked: ${plain(second)}`);
     default:
       throw new CommandError(`There is no action "${action}"; use one of: list, create, revoke.`);
   }
@@ -79,7 +79,7 @@ export async function accounts(values: Values, [first = 'list', second]: string[
     if (!second) throw new CommandError('Name the account: hookline accounts create "Acme Ltd"');
     const body = { name: second, reference: textOf(values, 'reference') };
     const made = await hookline.post('/v18.0/accounts', { body });
-    return json === true ? printJson(made) : print(made.id);
+    return json === true ? printJson(made) : print(plain(made.id));
   }
   const id = first === 'show' ? second : first;
   if (!id || (first !== 'show' && !id.startsWith('acct_')))

@@ -1,3 +1,4 @@
+import type { Schemas } from '../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
 import { showFacts } from './listing.js';
@@ -30,12 +31,18 @@ export async function explain(values: Values, [endpoint_id, event]: string[]): P
     params: { query: { endpoint_id, ...named, event_kind: textOf(values, 'kind') } },
   });
   if (values['json'] === true) return printJson(verdict);
-  print(`${style('bold', verdict.code)}  ${plain(verdict.summary)}`);
+  print(`${style('bold', plain(verdict.code))}  ${plain(verdict.summary)}`);
   showFacts({
     Since: verdict.since && time(verdict.since),
     By: verdict.by,
     'Next attempt': verdict.next_attempt_at && time(verdict.next_attempt_at),
     Event: verdict.event && `${verdict.event.id} (${verdict.event.kind})`,
+    'The payload': verdict.clauses?.map(foundBy).join('; '),
     Delivery: verdict.delivery && `${verdict.delivery.id} (${verdict.delivery.status})`,
   });
+}
+
+/** What the payload has where a clause of the filter looks. */
+function foundBy({ path = '', found }: NonNullable<Schemas['Verdict']['clauses']>[number]): string {
+  return `has ${found === undefined ? 'nothing to compare' : JSON.stringify(found)} at ${path || 'its root'}`;
 }

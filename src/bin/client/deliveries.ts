@@ -83,5 +83,6 @@ async function steer(
       ? await hookline.post('/v18.0/deliveries/{id}/resend', init)
       : await hookline.post(`/v18.0/deliveries/{id}/${act}` as '/v18.0/deliveries/{id}/retry', init);
   if (values['json'] === true) printJson(done);
-  else print('status' in done ? `${status(done.status)}  ${done.id}` : `Sent again: ${done.id}`);
+  else
+    print('status' in done ? `${status(done.status)}  ${plain(done.id)}` : `Sent again: ${plain(done.id)}`);
 }

@@ -70,18 +70,18 @@ async function act(hookline: Hookline, action: string, id: string, values: Value
       const body = { overlap: textOf(values, 'overlap') };
       const keys = await hookline.post('/v18.0/endpoints/{id}/secret/rotate', { params, body });
       if (json) return printJson(keys);
-      print(keys.secret ?? keys.public_key);
+      print(plain(keys.secret ?? keys.public_key ?? ''));
       if (keys.previous_expires_at)
-        print(style('dim', `The previous one signs too until ${keys.previous_expires_at}.`));
+        print(style('dim', `The previous one signs too until ${plain(keys.previous_expires_at)}.`));
       return;
     }
     case 'test': {
       const event = await hookline.post('/v18.0/endpoints/{id}/test', { params });
-      return json ? printJson(event) : print(`${event.id}  ${event.deliveries?.[0]?.id ?? ''}`);
+      return json ? printJson(event) : print(plain(`${event.id}  ${event.deliveries?.[0]?.id ?? ''}`));
     }
     case 'delete':
       await hookline.delete('/v18.0/endpoints/{id}', { params });
-      return json ? printJson({ id, deleted: true }) : print(`Deleted: ${id}`);
+      return json ? printJson({ id, deleted: true }) : print(`Deleted: ${plain(id)}`);
     default:
       return show(await hookline.get('/v18.0/endpoints/{id}', { params }), json);
   }
@@ -93,7 +93,7 @@ function show(endpoint: Schemas['Endpoint'] | Schemas['EndpointWithIncident'], j
     return;
   }
   const reason = endpoint.status_reason ? `  ${plain(endpoint.status_reason)}` : '';
-  print(`${status(endpoint.status)}  ${endpoint.id}${reason}`);
+  print(`${status(endpoint.status)}  ${plain(endpoint.id)}${reason}`);
   const incident = 'incident' in endpoint ? endpoint.incident : undefined;
   showFacts({
     URL: whereTo(endpoint),

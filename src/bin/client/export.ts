@@ -5,7 +5,7 @@ import { createGzip } from 'node:zlib';
 import { CommandError, type Values } from '../command.js';
 import { MAX_RESPONSE_BYTES } from '../process/bounded-fetch.js';
 import { type Connection, connection } from './connection.js';
-import { note } from './terminal.js';
+import { note, plain } from './terminal.js';
 import { textOf, timeOf } from './values.js';
 
 /** How often a stream that broke off is continued without a line in between. */
@@ -48,7 +48,7 @@ export async function* linesOf(server: Connection, query: URLSearchParams): Asyn
       return;
     } catch (error) {
       if (error instanceof CommandError || tries === TRIES) throw error;
-      note(`The stream broke off; it is continued behind ${query.get('after') ?? 'its beginning'}.`);
+      note(`The stream broke off; it is continued behind ${plain(query.get('after') ?? 'its beginning')}.`);
     }
   }
 }

@@ -16,7 +16,7 @@ export async function replay(values: Values, [id]: string[]): Promise<void> {
   if (!('id' in started)) return showPreview(started, values);
   if (values['detach'] === true) {
     if (values['json'] === true) printJson(started);
-    else print(`${started.id}  It goes on by itself. See it with: hookline replay ${started.id}`);
+    else print(plain(`${started.id}  It goes on by itself. See it with: hookline replay ${started.id}`));
     return;
   }
   await follow(hookline, started.id, values['json'] === true);
@@ -52,8 +52,8 @@ function showPreview(preview: Schemas['ReplayPreview'], { json }: Values): void 
   const { found, skipped, complete, sample, up_to } = preview;
   const gone = skipped === 0 ? '' : `, ${skipped} of them to endpoints that were deleted`;
   print(`${complete ? '' : 'At least '}${deliveryCount(found)}${gone}`);
-  if (!complete) print(`Counting took too long; it came up to ${up_to}.`);
-  for (const one of sample) print(`  ${one}`);
+  if (!complete) print(`Counting took too long; it came up to ${plain(up_to)}.`);
+  for (const one of sample) print(`  ${plain(one)}`);
   note('Nothing was sent. Leave --dry-run out to send them.');
 }
 
@@ -81,6 +81,6 @@ function bar({ found, done, skipped, failed, rate }: Schemas['Replay']): string 
 }
 
 function show({ id, state, done, skipped, failed, failures = [] }: Schemas['Replay']): void {
-  print(`${status(state)}  ${id}  ${done} done, ${skipped} skipped, ${failed} failed`);
-  for (const failure of failures) print(`  ${failure.id}  ${plain(failure.detail)}`);
+  print(`${status(state)}  ${plain(id)}  ${done} done, ${skipped} skipped, ${failed} failed`);
+  for (const failure of failures) print(`  ${plain(failure.id)}  ${plain(failure.detail)}`);
 }

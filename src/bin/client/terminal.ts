@@ -1,4 +1,5 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
+import { plain } from '../../domain/text/plain.js';
 import { toJson } from '../../domain/text/unicode.js';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
@@ -11,23 +12,36 @@ export function style(name: Style, text: string): string {
   return isColourful() ? styleText(name, text) : text;
 }
 
-/** Text of others without what a terminal would act upon. */
-export function plain(text: string): string {
-  return stripVTControlCharacters(text).replace(/\p{Cc}/gu, ' ');
+export { plain };
+
+/** The codes of {@link style}, and any other character of control but the end of a line. */
+const CODES = /\p{Cc}\[(?:[12]|22|3[1239])m|(?!\n)\p{Cc}/gu;
+
+/** Should {@link plain} have been forgotten: no code but our own comes through, and none where nobody sees colours. */
+function withoutCodes(text: string): string {
+  const keepsStyles = isColourful();
+  return text.replace(CODES, (code) => (keepsStyles && code.length > 1 ? code : ' '));
 }
 
 export function print(line = ''): void {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${withoutCodes(line)}\n`);
 }
+
+/** What JSON leaves as it is, and a terminal acts upon. */
+const LEFT_BY_JSON = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** JSON, a line each, for programs. */
 export function printJson(value: object): void {
-  process.stdout.write(`${toJson(value)}\n`);
+  const json = toJson(value).replace(
+    LEFT_BY_JSON,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  process.stdout.write(`${json}\n`);
 }
 
 /** To standard error, so that it is not part of the output. */
 export function note(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${withoutCodes(line)}\n`);
 }
 
 /** Columns as wide as they need to be; the last one is not filled up. */

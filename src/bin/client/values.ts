@@ -15,6 +15,15 @@ export function limitOf(values: Values): number {
   return limit;
 }
 
+/** A time that an option asks for, milliseconds. @throws CommandError */
+export function durationOf(option: string, text: string): number {
+  try {
+    return parseDuration(text);
+  } catch {
+    throw new CommandError(`--${option} must be a time such as 30s or 5m, not "${text}".`);
+  }
+}
+
 /** The time that an option names: `2h` ago, or the time itself. @throws CommandError if it is neither */
 export function timeOf(values: Values, option: string): string | undefined {
   const text = textOf(values, option);

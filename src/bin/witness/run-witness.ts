@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { readWitnessSigner } from '../../domain/log/cosignature.js';
 import { readVerifierKey } from '../../domain/log/signed-note.js';
-import { CommandError } from '../command.js';
+import { note, print } from '../client/terminal.js';
+import { CommandError, linesOf } from '../command.js';
 import { untilStopped } from '../process/stop.js';
 import { createWitness, prepareState, witnessServer } from './witness.js';
 
@@ -28,13 +29,13 @@ export async function runWitness({
   await prepareState(state, isNew);
   const witness = createWitness({ signer, state, logs: log.map((text) => readVerifierKey(text.trim())) });
   const server = witnessServer(witness, (error) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    note(linesOf(error).join('\n'));
   });
   const [host = '', port = ''] = listen.split(/:(?=\d+$)/);
   server.listen(Number(port), host);
   await once(server, 'listening');
-  process.stdout.write(
-    `The witness ${signer.verifier.text} answers at http://${host}:${(server.address() as AddressInfo).port}\n`,
+  print(
+    `The witness ${signer.verifier.text} answers at http://${host}:${(server.address() as AddressInfo).port}`,
   );
   await untilStopped(new Promise(() => {}));
   server.close();

@@ -30,6 +30,19 @@ export interface PortalSession {
   created_at: string;
   expires_at: string;
   revoked_at?: string;
+  /** Where its holder gets another link. */
+  return_url?: string;
+}
+
+/** Characters of a {@link PortalSession.return_url}. */
+const MAX_RETURN_URL = 500;
+
+/** Whether a page can lead people there: by https, or by http on their own machine. */
+export function isReturnUrl(text: string): boolean {
+  if (text.length > MAX_RETURN_URL || !URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return (protocol === 'https:' || isLocal) && username === '' && password === '';
 }
 
 /** The portal's address with a token in the fragment: browsers do not send fragments, so the token reaches no log. */

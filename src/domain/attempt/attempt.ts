@@ -77,7 +77,7 @@ export interface Attempt {
   shortened?: true;
 }
 
-/** Why an attempt got no response that counts. Stable: part of the HTTP interface. */
+/** Why an attempt got no complete response. Stable: part of the HTTP interface. */
 export const ATTEMPT_ERROR_CODES = [
   'timeout',
   'connection_refused',

@@ -81,6 +81,7 @@ export function explainAbsence(
       summary:
         `The endpoint was changed less than ${NOTICED_WITHIN_MS / 1_000} s before the event was accepted, ` +
         `and the process that accepted it did not know yet. As it was before: ${before.summary}`,
+      ...(before.clauses && { clauses: before.clauses }),
     };
   return {
     code: 'not_found',
@@ -152,13 +153,11 @@ function absenceAt(
             "The subject of the event was erased, so its payload cannot be compared any more with the endpoint's filter at that time.",
         };
       const clauses = endpoint.filter ? decidingClauses(endpoint.filter, event.payload) : [];
-      const told = clauses.map(
-        ({ condition, found }) =>
-          `${describeCondition(condition)} (the payload has ${found === undefined ? 'nothing to compare' : JSON.stringify(found)})`,
-      );
+      // What the payload has there is no part of our sentence: the clauses have it.
+      const told = clauses.map(({ condition }) => describeCondition(condition)).join('; ');
       return {
         code: 'filter_not_met',
-        summary: `The payload did not meet the endpoint's filter as it was when the event was accepted: ${told.join('; ')}.`,
+        summary: `The payload did not meet the endpoint's filter as it was when the event was accepted: ${told}.`,
         clauses,
       };
     }

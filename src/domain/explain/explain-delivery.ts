@@ -7,6 +7,7 @@ import { present } from '../basics/objects.js';
 import { type Intervention, isClosed, type ShownRecord } from '../delivery/delivery.js';
 import { type EndpointStatus, GONE } from '../endpoint/endpoint.js';
 import type { OpenIncident } from '../endpoint/incident.js';
+import { quoted } from '../text/plain.js';
 import { explainFailing, type FailingTask, keepsFailing } from './failing-task.js';
 import type { Verdict, VerdictCode } from './verdict.js';
 
@@ -137,9 +138,10 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
   const now = code[endpoint.status];
   if (!now) return releasePending(endpoint);
   const { status, status_changed_at: since, status_changed_by: by, status_reason } = endpoint;
+  const why = status_reason ? `: ${quoted(status_reason)}` : '.';
   return {
     code: now,
-    summary: `The endpoint has been ${status} since ${since}${by ? `, by ${by}` : ''}${status_reason ? `: ${status_reason}` : '.'} The delivery waits until it is active.`,
+    summary: `The endpoint has been ${status} since ${since}${by ? `, by ${by}` : ''}${why} The delivery waits until it is active.`,
     since,
     by,
   };

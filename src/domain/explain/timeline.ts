@@ -3,6 +3,7 @@ import { describeAttempt } from '../attempt/outcome.js';
 import { createdAt } from '../basics/id-time.js';
 import { present } from '../basics/objects.js';
 import { type Intervention, isClosed, type ShownRecord, type ShownStatus } from '../delivery/delivery.js';
+import { plain } from '../text/plain.js';
 
 /** What kind of thing happened to a delivery. Part of the HTTP interface. */
 export const TIMELINE_TYPES = [
@@ -163,7 +164,7 @@ export function endOf({ status, attempts, closed_at }: ShownRecord): string | un
 /** A timeline as lines for a terminal. */
 export function timelineText(items: readonly TimelineItem[]): string {
   const width = Math.max(...items.map(({ type }) => type.length));
-  return items.map(({ at, type, text }) => `${at}  ${type.padEnd(width)}  ${text}\n`).join('');
+  return items.map(({ at, type, text }) => `${at}  ${type.padEnd(width)}  ${plain(text)}\n`).join('');
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

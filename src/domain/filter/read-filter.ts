@@ -1,4 +1,5 @@
 import type { InputError } from '../http/problem.js';
+import { cutText } from '../text/unicode.js';
 import { FILTER_BOUNDS } from './filter-bounds.js';
 import type { Filter } from './match-filter.js';
 
@@ -8,8 +9,9 @@ type Place = readonly (string | number)[];
 export type FilterMistake = { place: Place } & Pick<InputError, 'detail'>;
 
 const POINTER = /^(\/([^~]|~[01])*)?$/;
-const NO_CONDITION =
-  'must be a condition, such as {"path": "/total", "at_least": 100}; see docs/endpoints.md';
+const NO_CONDITION = 'must be a condition, such as {"path": "/total", "at_least": 100}';
+/** Characters of an unknown operator that an error repeats. */
+const MAX_NAME_TOLD = 40;
 
 /**
  * Finds the first mistake of a filter: of its shape or its bounds. It looks at no more of what was sent than the bounds
@@ -42,8 +44,8 @@ class Walk {
       return first === 'not' ? this.condition(condition[first], within) : { place, detail: NO_CONDITION };
     }
     const name = first === 'path' ? second : first;
-    const isTest = third === undefined && Object.hasOwn(condition, 'path') && Object.hasOwn(TESTS, name);
-    if (!isTest) return { place, detail: NO_CONDITION };
+    if (third !== undefined || !Object.hasOwn(condition, 'path')) return { place, detail: NO_CONDITION };
+    if (!Object.hasOwn(TESTS, name)) return { place, detail: unknownOperator(name) };
     const detail = wrongPath(condition['path']);
     if (detail) return { place: [...place, 'path'], detail };
     const wrong = TESTS[name as keyof typeof TESTS](condition[name]);
@@ -75,6 +77,20 @@ const TESTS = {
   less_than: wrongLimit,
   at_most: wrongLimit,
 };
+
+/** Operators of Hookline by the names that other languages of queries have for them. */
+const ELSEWHERE: Readonly<Record<string, keyof typeof TESTS>> = {
+  ...{ eq: 'equals', '=': 'equals', '==': 'equals', is: 'equals', one_of: 'in', gt: 'greater_than' },
+  ...{ '>': 'greater_than', gte: 'at_least', ge: 'at_least', '>=': 'at_least', min: 'at_least' },
+  ...{ lt: 'less_than', '<': 'less_than', lte: 'at_most', le: 'at_most', '<=': 'at_most', max: 'at_most' },
+};
+
+function unknownOperator(name: string): string {
+  const known = name.replace(/^\$/, '').toLowerCase();
+  const meant = Object.hasOwn(ELSEWHERE, known) ? ` Did you mean "${ELSEWHERE[known]}"?` : '';
+  const names = Object.keys(TESTS).join(', ');
+  return `must have an operator: ${JSON.stringify(cutText(name, MAX_NAME_TOLD, '…'))} is none. There are: ${names}.${meant}`;
+}
 
 /** The first three names; an object may have thousands. */
 function firstNames(object: object): string[] {

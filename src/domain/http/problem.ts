@@ -1,4 +1,5 @@
 import { present } from '../basics/objects.js';
+import type { PortalLook } from '../look/portal-look.js';
 import { cutText } from '../text/unicode.js';
 import { PROBLEMS, type ProblemCode } from './problems.js';
 
@@ -11,6 +12,9 @@ export interface InputError {
   /** What is wrong and what to change: the end of a sentence that begins with the place, such as `must be a string`. */
   detail: string;
 }
+
+/** Where a link to the portal came from that works no more, so that its holder is told where to get another. */
+export type EndedLink = PortalLook & { return_url?: string };
 
 /** The most wrong places that a response tells of. */
 export const MAX_ERRORS = 20;
@@ -26,22 +30,29 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly errors: readonly InputError[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly portal: EndedLink | undefined;
 
   /**
    * @param detail a sentence for the person who reads it: what happened, and what to change
    * @param options `errors`: each wrong place, of which the first {@link MAX_ERRORS} are told, so that a response does
-   * not grow with what was sent; `headers`: sent along, such as `Retry-After`
+   * not grow with what was sent; `headers`: sent along, such as `Retry-After`; `portal`: of a link that has ended
    */
   constructor(
     code: ProblemCode,
     detail: string,
-    options: { errors?: readonly InputError[]; headers?: Record<string, string>; cause?: unknown } = {},
+    options: {
+      errors?: readonly InputError[];
+      headers?: Record<string, string>;
+      portal?: EndedLink;
+      cause?: unknown;
+    } = {},
   ) {
     super(cutText(detail, MAX_DETAIL, '…'), { cause: options.cause });
     this.name = 'Problem';
     this.code = code;
     this.errors = (options.errors ?? []).slice(0, MAX_ERRORS).map(shortened);
     this.headers = options.headers ?? {};
+    this.portal = options.portal;
   }
 
   get status(): number {

@@ -22,7 +22,7 @@ export interface RowFilter extends EventFilter {
 
 /** What the latest attempt of a delivery must be, which its record tells. */
 export interface ResultFilter {
-  /** Its latest attempt had no response that counts, for this reason. */
+  /** Its latest attempt had no complete response, for this reason. */
   error_code?: AttemptErrorCode | undefined;
   /** Its latest attempt was answered with this. */
   status_code?: number | undefined;

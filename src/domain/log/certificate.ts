@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { canonicalJson } from '../archive/canonical-json.js';
 import { RECORD_FORMAT } from '../archive/record.js';
+import { DELIVERY_ID_PATTERN } from '../basics/delivery-id.js';
+import { idPattern } from '../basics/ids.js';
+import { CHANGE_OUTCOMES } from '../change/change.js';
+import { SHOWN_STATUSES } from '../delivery/delivery.js';
 import { CURRENT_VERSION } from '../http/versions.js';
 import { commitTo } from '../privacy/data-key.js';
 import { type Checkpoint, openCheckpoint } from './checkpoint.js';
@@ -27,17 +31,17 @@ export const certificateSchema = z.strictObject({
     .looseObject({
       format: z.literal(RECORD_FORMAT),
       type: z.enum(['delivery', 'change', 'void']),
-      account_id: z.string().optional(),
+      account_id: z.string().regex(idPattern('account')).optional(),
       sequence: z.int().optional(),
       first: z.int().optional(),
       last: z.int().optional(),
-      delivery_id: z.string().optional(),
-      event_id: z.string().optional(),
-      endpoint_id: z.string().optional(),
-      status: z.string().optional(),
+      delivery_id: z.string().regex(DELIVERY_ID_PATTERN).optional(),
+      event_id: z.string().regex(idPattern('event')).optional(),
+      endpoint_id: z.string().regex(idPattern('endpoint')).optional(),
+      status: z.enum(SHOWN_STATUSES).optional(),
       attempts: z.array(z.looseObject({ number: z.number(), lost_tries: z.number().optional() })).optional(),
-      change_id: z.string().optional(),
-      outcome: z.string().optional(),
+      change_id: z.string().regex(idPattern('change')).optional(),
+      outcome: z.enum(CHANGE_OUTCOMES).optional(),
       payload_commitment: z.string().optional(),
       details_commitment: z.string().optional(),
     })
@@ -71,6 +75,13 @@ export const certificateSchema = z.strictObject({
     ),
   log_key: z.string().describe('Public key of the log, as Go’s golang.org/x/mod/sumdb/note reads it'),
 });
+
+/** Fields of a record that say what it is of, and how that ended. */
+const NAMED_BY = {
+  delivery: ['delivery_id', 'status'],
+  change: ['change_id', 'outcome'],
+  void: ['first', 'last'],
+} as const;
 
 export type Certificate = z.output<typeof certificateSchema>;
 
@@ -133,6 +144,8 @@ export interface VerifiedCertificate {
 export function verifyCertificate(text: string, evidence: Evidence = {}): VerifiedCertificate {
   const certificate = readStrictly('the certificate', certificateSchema, text);
   const { record, leaf_index: index } = certificate;
+  if (NAMED_BY[record.type].some((field) => record[field] === undefined))
+    throw new CertificateError(`the record does not have ${NAMED_BY[record.type].join(' and ')}`);
   if (evidence.key !== undefined && evidence.key.trim() !== certificate.log_key)
     throw new CertificateError('the certificate is of a log with another key than the one given');
   try {

@@ -212,7 +212,7 @@ function publicKeyOf(key: KeyObject): Buffer {
 }
 
 function isName(name: string): boolean {
-  return name !== '' && !/[\s+\p{Surrogate}]/u.test(name);
+  return name !== '' && !/[\s+\p{C}]/u.test(name);
 }
 
 function hasControlCharacter(text: string): boolean {

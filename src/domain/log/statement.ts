@@ -1,4 +1,5 @@
 import { attemptCount } from '../explain/attempt-count.js';
+import { plain } from '../text/plain.js';
 import type { Evidence, VerifiedCertificate } from './certificate.js';
 
 /** What a certificate that holds proves, and what it does not: one sentence. */
@@ -9,16 +10,16 @@ export function statementOf(
   const { record, hasDetails, index, linkedTo, witnessed, stamped } = verified;
   const { origin, size } = verified.checkpoint;
   const proven = [
-    `when the log ${origin} signed its checkpoint of ${size} ${size === 1 ? 'record' : 'records'}, number ${index} was this record of ${describe(record)}`,
+    `when the log ${plain(origin)} signed its checkpoint of ${size} ${size === 1 ? 'record' : 'records'}, number ${index} was this record of ${describe(record)}`,
     hasDetails && `the details in the certificate, ${DETAILS[record.type]}, are what was recorded`,
     opening !== undefined && 'the payload given is what was recorded',
     linkedTo !== undefined && `the log is the same as that of the checkpoint given, of ${linkedTo}`,
     ...witnessed.map(
       ({ name, at }) =>
-        `the witness ${name} cosigned that checkpoint at ${at.toISOString()}, as a continuation of all that it had cosigned before`,
+        `the witness ${plain(name)} cosigned that checkpoint at ${at.toISOString()}, as a continuation of all that it had cosigned before`,
     ),
     stamped &&
-      `the checkpoint was there at ${stamped.at.toISOString()}, as the time stamp of ${stamped.by} says`,
+      `the checkpoint was there at ${stamped.at.toISOString()}, as the time stamp of ${plain(stamped.by)} says`,
   ];
   const unproven = [
     'that the operator recorded the truth before that checkpoint',

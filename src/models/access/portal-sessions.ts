@@ -15,6 +15,7 @@ export interface PortalSessionInput {
   name: string;
   scopes: readonly PortalScope[];
   expires_at: Date;
+  return_url?: string | undefined;
 }
 
 const portalSessions = collection(
@@ -31,6 +32,7 @@ const portalSessions = collection(
      */
     expires_at: must(Date, { expires: 24 * 3_600 }),
     revoked_at: may(Date),
+    return_url: may(String),
     ...recordedFields,
   },
   { indexes: [{ account_id: 1, session_id: 1 }] },
@@ -72,7 +74,7 @@ export class PortalSessionRepository extends RevocableRepository<SessionDocument
 }
 
 function toSession(document: SessionDocument): PortalSession {
-  const { session_id, account_id, name, scopes, created_at, expires_at, revoked_at } = document;
+  const { session_id, account_id, name, scopes, created_at, expires_at, revoked_at, return_url } = document;
   return {
     id: session_id,
     account_id,
@@ -81,5 +83,6 @@ function toSession(document: SessionDocument): PortalSession {
     created_at: created_at.toISOString(),
     expires_at: expires_at.toISOString(),
     ...(revoked_at && { revoked_at: revoked_at.toISOString() }),
+    ...(return_url && { return_url }),
   };
 }

@@ -69,6 +69,20 @@ export class ChangeAudit {
     for await (const some of inOnePass(query)) yield some.map((document) => this.seal.loggable(document));
   }
 
+  /** Tags with the newest key what an older one has tagged. What was altered stays as it is. @returns how many */
+  async retagAll(): Promise<number> {
+    let retagged = 0;
+    for await (const some of inOnePass<ChangeDocument>(this.model.find({})))
+      for (const document of some) {
+        const { _id, tag } = document;
+        const newer = this.seal.newerTag(document);
+        if (newer === undefined) continue;
+        const { modifiedCount } = await this.model.updateOne({ _id, tag }, { $set: { tag: newer } });
+        retagged += modifiedCount;
+      }
+    return retagged;
+  }
+
   /** Changes as steps. */
   async *steps(): AsyncIterable<Step> {
     const found = this.model.find({}, { account_id: 1, resource: 1, at: 1, before_at: 1 });

@@ -1,7 +1,9 @@
 import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../domain/archive/record.js';
+import { RecordAlteredError } from '../../domain/archive/record-altered.js';
+import type { Change } from '../../domain/change/change.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
-import { type ChangeDocument, toSalted } from './change-document.js';
+import { type ChangeDocument, toChange, toSalted } from './change-document.js';
 
 /** A change with what the log is to know of it. */
 export interface LoggableChange extends SaltedChange {
@@ -49,9 +51,30 @@ export class ChangeSeal {
     try {
       return this.box.isTagged(tag, recordOf(document), PURPOSE) ? undefined : 'is not what was written';
     } catch (error) {
-      if (error instanceof SealError) return error.message;
+      if (error instanceof SealError) return `cannot be checked: ${error.message}`;
       throw error;
     }
+  }
+
+  /** A change for whoever reads it. @throws RecordAlteredError if it was altered */
+  unaltered(document: ChangeDocument): Change {
+    const altered = this.alteration(document);
+    if (altered) throw altered;
+    return toChange(document);
+  }
+
+  /** That a change was altered; `undefined` if it was not, or if there is no key to tell. */
+  alteration(document: ChangeDocument): RecordAlteredError | undefined {
+    const wrong = this.box && this.whatIsWrong(document);
+    return wrong === undefined ? undefined : new RecordAlteredError(document._id, wrong);
+  }
+
+  /**
+   * Another tag for a change whose tag has an older key than the newest; `undefined` if it needs none, or was altered.
+   */
+  newerTag(document: ChangeDocument): string | undefined {
+    const isDue = document.tag && this.box?.isOutdated(document.tag);
+    return isDue && this.whatIsWrong(document) === undefined ? this.tag(document) : undefined;
   }
 
   /** A change as the log may take it. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { SaltedChange } from '../../domain/archive/record.js';
+import type { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import { derivedId, idsBeginAt, newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import {
@@ -20,7 +21,7 @@ import { wasMade } from '../mongo/duplicate-key.js';
 import { inOrder } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import { ChangeAudit, type RecordedResources } from './change-audit.js';
-import { type ChangeDocument, changes, toChange, toSalted } from './change-document.js';
+import { type ChangeDocument, changes, toSalted } from './change-document.js';
 import { ChangeSeal, type LoggableChange } from './change-seal.js';
 import { Outcomes } from './outcomes.js';
 
@@ -91,9 +92,15 @@ export class ChangeRepository {
     this.audit = new ChangeAudit(this.model, this.seal, this.kinds);
   }
 
-  /** Changes of an account, newest first. @param before only those older than the change of this id */
-  list(accountId: string, filter: ChangeFilter, limit: number, before?: string): Promise<Change[]> {
-    return this.page(accountId, filter, limit, before).then((documents) => documents.map(toChange));
+  /**
+   * Changes of an account, newest first.
+   *
+   * @param before only those older than the change of this id
+   * @throws RecordAlteredError for the first that was altered
+   */
+  async list(accountId: string, filter: ChangeFilter, limit: number, before?: string): Promise<Change[]> {
+    const documents = await this.page(accountId, filter, limit, before);
+    return documents.map((document) => this.seal.unaltered(document));
   }
 
   /** As {@link list}, of all accounts: for the operator alone. */
@@ -103,7 +110,10 @@ export class ChangeRepository {
     before?: string,
   ): Promise<(Change & { account_id: string })[]> {
     const documents = await this.page(undefined, filter, limit, before);
-    return documents.map((document) => ({ account_id: document.account_id, ...toChange(document) }));
+    return documents.map((document) => ({
+      account_id: document.account_id,
+      ...this.seal.unaltered(document),
+    }));
   }
 
   private async page(
@@ -130,7 +140,7 @@ export class ChangeRepository {
   }
 
   /**
-   * Changes of an account that were made in a period, oldest first.
+   * Changes of an account that were made in a period, oldest first; in the place of one that was altered, the error.
    *
    * @param after only those newer than the change of this id
    */
@@ -138,14 +148,15 @@ export class ChangeRepository {
     accountId: string,
     { from, to }: { from: Date; to: Date },
     after = '',
-  ): AsyncIterable<SaltedChange> {
+  ): AsyncIterable<SaltedChange | RecordAlteredError> {
     await this.collect(accountId);
     const end = idsBeginAt('change', to.getTime());
     const begin = idsBeginAt('change', from.getTime());
     const ofPeriod = (id: object) => this.model.find({ account_id: accountId, _id: { ...id, $lt: end } });
     // No id is as short as the beginning of ids is.
     for await (const some of inOrder(ofPeriod, after > begin ? after : begin))
-      yield* (await this.outcomes.settled(some)).map(toSalted);
+      for (const document of await this.outcomes.settled(some))
+        yield this.seal.alteration(document) ?? toSalted(document);
   }
 
   /** A change of an account; `undefined` if there is none of that id. */
@@ -167,7 +178,7 @@ export class ChangeRepository {
     );
   }
 
-  /** What a resource was at a time. */
+  /** What a resource was at a time. @throws RecordAlteredError if the change that tells it was altered */
   async stateAt(accountId: string, resource: string, time: Date): Promise<PastState> {
     await this.collect(accountId, resource);
     const ofResource = { account_id: accountId, resource };
@@ -175,13 +186,14 @@ export class ChangeRepository {
       .findOne({ ...ofResource, at: { $lte: time } })
       .sort({ at: -1 })
       .lean();
-    if (last) return toState(last.after);
+    if (last) return toState(this.seal.unaltered(last).after);
     const next = await this.model.findOne(ofResource).sort({ at: 1 }).lean();
     if (!next) return { known: false };
-    if (!next.before) return toState(undefined);
+    const { before } = this.seal.unaltered(next);
+    if (!before) return toState(undefined);
     // The one before is not kept any more, but this one says since when that was so.
     return next.before_at && next.before_at <= time
-      ? toState(next.before)
+      ? toState(before)
       : { known: false, since: next.before_at ?? next.at };
   }
 
@@ -291,6 +303,6 @@ const STORED: Record<ChangeOutcome, (ChangeOutcome | 'pending' | null)[]> = {
   unknown: ['unknown', 'pending'],
 };
 
-function toState(text: string | null | undefined): PastState {
-  return { known: true, state: text ? (JSON.parse(text) as ShownResource) : undefined };
+function toState(state: ShownResource | undefined): PastState {
+  return { known: true, state };
 }

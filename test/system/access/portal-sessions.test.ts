@@ -136,7 +136,7 @@ describe('portal sessions', () => {
     const expires_at = new Date(Date.now() - 1);
     const { token } = await system.database.portalSessions.create(
       client.accountId,
-      { name: 'old', scopes: ['endpoints:read'], expires_at },
+      { name: 'old', scopes: ['endpoints:read'], expires_at, return_url: 'https://app.acme.example/' },
       { actor: { type: 'operator', id: 'operator' } },
     );
     const codes = [];
@@ -144,6 +144,19 @@ describe('portal sessions', () => {
       const answer = await withToken(key).request('GET', '/v18.0/session');
       assert.equal(answer.status, 401);
       codes.push(answer.json.code);
+      // Whoever had the link is told where to get another.
+      const known = key === token ? { return_url: 'https://app.acme.example/' } : undefined;
+      assert.deepEqual(answer.json.portal, known);
+    }
+    for (const return_url of [
+      'javascript:alert(1)',
+      'http://app.acme.example/',
+      'https://a:b@acme.example/',
+    ]) {
+      const path = `/v18.0/accounts/${client.accountId}/portal_sessions`;
+      const refused = await client.request('POST', path, { body: { return_url } });
+      assert.equal(refused.status, 400, return_url);
+      assert.equal(refused.json.errors[0].pointer, '/return_url');
     }
     assert.deepEqual(codes, ['expired_token', 'invalid_token', 'malformed_token', 'malformed_token']);
   });

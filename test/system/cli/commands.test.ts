@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
@@ -41,6 +41,18 @@ describe('the commands for users of the API', () => {
     equal(await exited, code, lines.join('\n'));
     return lines.join('\n');
   }
+  /** An event kind that one endpoint gets, which has a long wait after its first attempt. */
+  async function ownKind(): Promise<{ id: string; kind: string }> {
+    const kind = `waits.n${Date.now()}`;
+    await client.request('POST', '/v18.0/event_kinds', {
+      body: { name: kind, description: 'Waits', schema: { type: 'object' } },
+    });
+    const { id } = await client.register(`${receiver.url}/waits`, {
+      event_kinds: [kind],
+      retry_schedule: ['1h'],
+    });
+    return { id, kind };
+  }
   const json = async (command: string, code = 0) =>
     (await run(`${command} --json`, code)).split('\n').map((line) => JSON.parse(line));
 
@@ -57,6 +69,37 @@ describe('the commands for users of the API', () => {
     const [event, delivery] = await json('trigger purchase --wait', 1);
     deepEqual([delivery.event_id, delivery.status], [event.id, 'exhausted']);
     receiver.handle(reply(200));
+  });
+
+  it('say what they wait for, and do not wait for what is parked, or for ever', async () => {
+    const { id, kind } = await ownKind();
+    const count = receiver.received.length;
+    match(
+      await run('trigger purchase --wait --timeout soon', 1),
+      /--timeout must be a time such as 30s or 5m/,
+    );
+    equal(receiver.received.length, count);
+
+    receiver.handle(reply(503));
+    const { lines, exited } = inProcess(['trigger', kind, '--wait'], {
+      HOOKLINE_URL: system.url,
+      HOOKLINE_API_KEY: client.key,
+    });
+    const retrying = /^ {2}ep_\w+ {2}retrying {2}Attempt 1 answered 503/;
+    await until(
+      async () => lines.some((line) => retrying.test(line)),
+      (isTold) => isTold,
+    );
+    receiver.handle(reply(200));
+    const [{ id: waiting }] = (await client.request('GET', `/v18.0/deliveries?event_kind=${kind}`)).json.data;
+    await client.request('POST', `/v18.0/deliveries/${waiting}/retry`, { body: {} });
+    equal(await exited, 0);
+
+    await run(`endpoints pause ${id}`);
+    const parked = await run(`trigger ${kind} --wait`, 1);
+    match(parked, /\n {2}ep_\w+ {2}parked {2}\S.*\nA parked delivery waits until/);
+    const waited = await run(`trigger ${kind} --wait --while-parked --timeout 1s`, 1);
+    match(waited, /\nhookline: After 1s, 1 of 1 deliveries have not ended:/);
   });
 
   it('post a payload byte for byte, and say what is wrong with one', async () => {
@@ -107,6 +150,11 @@ describe('the commands for users of the API', () => {
         await run('whoami', 1, { ...without, HOOKLINE_PROFILE: 'x' }),
         /no profile "x"\. There are: here, away\./,
       );
+      const both = await run('whoami', 1, { XDG_CONFIG_HOME: folder, HOOKLINE_PROFILE: 'away' });
+      match(
+        both,
+        /names the profile away; not used: HOOKLINE_API_KEY, HOOKLINE_URL\.\n[\s\S]*:9 did not answer/,
+      );
       await run('profiles remove here', 0, without);
       const listed = await run('profiles', 0, without);
       ok(
@@ -117,10 +165,46 @@ describe('the commands for users of the API', () => {
     }
   });
 
+  it('find the key of the server that "hookline dev" runs in this folder, and say so beside a chosen profile', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hookline-folder-'));
+    const here = {
+      HOOKLINE_URL: '',
+      HOOKLINE_API_KEY: '',
+      HOOKLINE_DATA_DIR: folder,
+      XDG_CONFIG_HOME: folder,
+    };
+    const keep = (api_url: string) =>
+      writeFile(join(folder, 'demo', 'state.json'), JSON.stringify({ api_url, api_key: client.key }));
+    try {
+      await mkdir(join(folder, 'demo'));
+      match(await run('whoami', 1, here), /Set HOOKLINE_API_KEY/);
+      await keep(system.url);
+      const found = await run('whoami', 0, here);
+      match(found, new RegExp(`^Server +${system.url}\n.*${client.accountId}`));
+      match(await run('whoami', 1, { ...here, HOOKLINE_URL: 'http://127.0.0.1:9' }), /Set HOOKLINE_API_KEY/);
+      await run('profiles save away', 0, { XDG_CONFIG_HOME: folder, HOOKLINE_URL: 'http://127.0.0.1:9' });
+      const beside = await run('whoami', 0, here);
+      match(
+        beside,
+        /^The server of "hookline dev" in this folder is used\. .* HOOKLINE_PROFILE=away\nServer/,
+      );
+      await run('profiles remove away', 0, here);
+      await keep('https://hookline.example.com');
+      match(await run('whoami', 1, here), /Set HOOKLINE_API_KEY/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('change endpoints', async () => {
     const paused = await run(`endpoints pause ${endpointId} --reason Stock-taking`);
     match(paused, /^paused {2}ep_\w+ {2}Stock-taking\n/);
     match(await run(`endpoints resume ${endpointId}`), /^active/);
+    match(await run('endpoints --jsno', 1), /There is no option "--jsno"\. Did you mean "--json"\?/);
+    match(
+      await run('endpoints --colour red', 1),
+      /no option "--colour"\. hookline endpoints --help lists them/,
+    );
     const [list, [shown], keys, unknown] = await Promise.all([
       run('endpoints'),
       json(`endpoints show ${endpointId}`),

@@ -312,7 +312,7 @@ describe('explain', () => {
     await client.request('PATCH', `/v18.0/endpoints/${id}`, { body: { filter: null } });
     const { clauses, ...verdict } = await explain(`endpoint_id=${id}&event_id=${event.id}`);
     assert.deepEqual(clauses, [{ clause: '/all/0', path: '/total', condition: ABOVE_100, found: 12.5 }]);
-    assert.match(verdict.summary, /: \/total at_least 100 \(the payload has 12.5\)\.$/);
+    assert.match(verdict.summary, /: \/total at_least 100\.$/);
     assert.deepEqual(verdict.event, { id: event.id, kind: 'purchase', created_at: event.created_at });
   });
 

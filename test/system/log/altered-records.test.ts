@@ -117,7 +117,7 @@ describe('a record that somebody has altered in the database', () => {
         for (const path of [`/deliveries/${gone}`, `/deliveries/${gone}/timeline`]) {
           const { status, json } = await get(path);
           assert.deepEqual([status, json.code], [409, 'record_altered'], path);
-          assert.match(json.detail, new RegExp(`^The archive was altered in the database: ${gone} `));
+          assert.match(json.detail, new RegExp(`^A record was altered in the database: ${gone} `));
         }
         const certificate = await get(`/deliveries/${gone}/certificate`);
         assert.equal(certificate.status, 409, certificate.text);
@@ -203,7 +203,28 @@ describe('a record that somebody has altered in the database', () => {
     assert.ok(!JSON.stringify(earlier_runs ?? []).includes('thank you'));
   });
 
-  it('is found by its certificate if it is a change [world]', async () => {
+  /** No list shows a change, nor what a resource became with it; an export has a line that says so. */
+  const isShownNowhere = async ({ id, resource, at }: Change) => {
+    const [kind, name] = resource.split(':');
+    const paths = [`/changes?resource=${resource}`];
+    if (kind === 'endpoint') paths.push(`/endpoints/${name}/versions`, `/endpoints/${name}?as_of=${at}`);
+    for (const path of paths) {
+      const { status, json } = await get(path);
+      assert.deepEqual([status, json.code], [409, 'record_altered'], path);
+      assert.match(json.detail, new RegExp(`: ${id} is not what was written`));
+    }
+    const { text } = await get(
+      `/exports?include=changes&from=${new Date(Date.now() - 3_600_000).toISOString()}`,
+    );
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.equal(lines.find((line) => line.id === id)?.type, 'altered');
+    assert.ok(!lines.some(({ change }) => change?.id === id));
+  };
+
+  it('is found by its certificate, and shown nowhere, if it is a change [world]', async () => {
     const { id } = await client.register(`${receiver.url}/changed`);
     await send(client, 'PATCH', `/endpoints/${id}`, { description: 'moves house' });
     await send(client, 'POST', `/deliveries/${held}/resend`, { reason: 'it was lost' });
@@ -241,6 +262,7 @@ describe('a record that somebody has altered in the database', () => {
         await changes.updateOne({ _id: change.id }, { $set: { [field]: value } });
         const { status, json } = await certify(change);
         assert.deepEqual([status, json.code], [409, 'record_altered'], field);
+        await isShownNowhere(change);
         await changes.updateOne({ _id: change.id }, { $set: { [field]: original[field] ?? null } });
       }
       assert.equal((await certify(change)).status, 200);

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { needs } from '../../support/needs.js';
 import { connectSilently } from '../../support/outside/silent-clients.js';
+import { runHere } from '../../support/programs/command.js';
 import { type CommandProcess, startCommand } from '../../support/programs/process.js';
 import { until } from '../../support/until.js';
 
@@ -132,8 +133,13 @@ describe('hookline dev [world]', () => {
       HOOKLINE_ENDPOINT_VERIFICATION: 'required',
       HOOKLINE_SMTP_URL: SECRET,
     });
-    await said(/^Running until/);
+    await said(/^ {2}export HOOKLINE_URL=/);
     assert.equal(lines.filter((line) => line.startsWith('Delivered ')).length, 1, lines.join('\n'));
+    // The line that is printed to paste works, and in this folder nothing needs to be pasted.
+    const pasted = /^ {2}export (.*)$/m.exec(lines.join('\n'))?.[1]?.split(' ') ?? [];
+    const variables = Object.fromEntries(pasted.map((one) => one.split('=')));
+    const whoami = (more: object) => runHere('whoami', { XDG_CONFIG_HOME: join(dataDir, 'nobody'), ...more });
+    assert.equal(await whoami(variables), await whoami({ HOOKLINE_DATA_DIR: dataDir }));
     const links = lines.filter((line) => line.includes('#code=')).map((line) => line.trim());
     assert.equal(links.length, 2);
     for (const [index, link] of links.entries()) {

@@ -38,11 +38,18 @@ describe('hookline reseal', () => {
     await before.close();
 
     const rotated = { ...environment, HOOKLINE_SECRET_KEYS: `${fresh},${old}` };
-    assert.match(await runHere('reseal', rotated), /^Endpoints .* again: 2\n(.*\n)*Accounts .* again: 1$/m);
-    assert.match(await runHere('reseal', rotated), /^Endpoints .* again: 0\n(.*\n)*Accounts .* again: 0$/m);
+    assert.match(
+      await runHere('reseal', rotated),
+      /^Endpoints .* again: 2\n(.*\n)*Accounts .* again: 1\nChanges .* again: 2\n/m,
+    );
+    assert.match(
+      await runHere('reseal', rotated),
+      /^Endpoints .* again: 0\n(.*\n)*Accounts .* again: 0\nChanges .* again: 0\n/m,
+    );
 
     const after = await open(fresh);
     assert.deepEqual(await after.keySecrets.tokensOf(accountId, keyed()), tokens);
+    assert.equal((await after.changes.list(accountId, {}, 10)).length, 2);
     const resealed = (await after.endpoints.all(accountId)).map((one) => after.endpoints.secretsOf(one));
     assert.deepEqual(resealed, stored);
     assert.deepEqual(

@@ -136,12 +136,17 @@ describe('a filter', () => {
     ],
     [{ not: { path: '/a', exists: 1 } }, '/not/exists must be true or false'],
     [{ path: '/a'.repeat(17), equals: 1 }, '/path must have at most 16 levels'],
-    [
-      { all: [{}, {}] },
-      '/all/0 must be a condition, such as {"path": "/total", "at_least": 100}; see docs/endpoints.md',
-    ],
+    [{ all: [{}, {}] }, '/all/0 must be a condition, such as {"path": "/total", "at_least": 100}'],
     [{ all: Array(21_000).fill({}) }, ' must have at most 50 conditions'],
     [{ any: { path: '/a', equals: 1 } }, '/any must be a list of at least 1 condition'],
+    [
+      { not: { path: '/a', gte: 1 } },
+      '/not must have an operator: "gte" is none. There are: exists, equals, in, greater_than, at_least, less_than, at_most. Did you mean "at_least"?',
+    ],
+    [
+      { ['x'.repeat(50)]: 1, path: '/a' },
+      ` must have an operator: "${'x'.repeat(39)}…" is none. There are: exists, equals, in, greater_than, at_least, less_than, at_most.`,
+    ],
   ];
   for (const [wrong, expected] of mistakes) {
     it(`${JSON.stringify(wrong).slice(0, 60)}: ${expected.slice(0, 40)}`, () => {

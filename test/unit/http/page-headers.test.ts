@@ -63,6 +63,7 @@ describe('how the portal looks', () => {
       color: '#0A7f5a',
     });
     assert.equal(page.match(/<\/head>/g)?.length, 1);
+    assert.ok(!page.includes('<title>$&</title>') && page.includes('<title>Acme &#34;Events&#34;'), page);
     assert.match(
       pageHeaders([], logoOrigins(own))['content-security-policy'] ?? '',
       /; img-src 'self' https:\/\/cdn\.acme\.test https:\/\/img\.example\.com:8443;/,

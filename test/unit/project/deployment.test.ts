@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -171,6 +171,16 @@ describe('the unit of systemd', () => {
     ok(command in COMMANDS);
     deepEqual(values('User'), ['hookline']);
     deepEqual(values('CapabilityBoundingSet'), ['']);
+  });
+
+  it('and sh read a value alike in the quotes that the page on production asks for', () => {
+    const page = readFileSync('docs/tasks/production.md', 'utf8');
+    const [, quotes = ''] = /Put values with spaces or `<&\$;` into (single|double) quotes/.exec(page) ?? [];
+    const mark = { single: "'", double: '"' }[quotes] ?? '';
+    const value = 'smtp://mail:p$w<a&b>;c d@mail.example.com?x=$HOME';
+    const script = `eval "$(cat)"; printf %s "$HOOKLINE_SMTP_URL"`;
+    const read = execFileSync('sh', ['-c', script], { input: `HOOKLINE_SMTP_URL=${mark}${value}${mark}\n` });
+    equal(read.toString(), value);
   });
 
   it('lets a process stop before it kills', () => {

@@ -6,10 +6,12 @@ import { adviceFor } from '../../../web/src/pages/deliveries/advice.js';
 import { curlOf } from '../../../web/src/pages/deliveries/curl.js';
 import { headlineOf } from '../../../web/src/pages/deliveries/headline.js';
 import { groupChanges, sentenceOf } from '../../../web/src/pages/desk/change-groups.js';
+import { parkLimitText } from '../../../web/src/pages/endpoints/park-limit.js';
 import { lastAttemptText } from '../../../web/src/parts/deliveries/attempt-text.js';
 import { titleOf } from '../../../web/src/parts/deliveries/title.js';
 import { indentJson, payloadIn } from '../../../web/src/parts/events/payload-text.js';
-import { targetOf } from '../../../web/src/shell/search-target.js';
+import { relativeTime } from '../../../web/src/parts/relative-time.js';
+import { numberIn, targetOf } from '../../../web/src/shell/search-target.js';
 
 describe('what the web application says of deliveries', () => {
   it('a payload is shown as it was received, whatever its numbers and texts', () => {
@@ -37,7 +39,7 @@ describe('what the web application says of deliveries', () => {
     for (const status of ['delivering', 'retrying', 'parked'] as const)
       assert.equal(
         headlineOf({ status, attempts: [] }, 'workflow_failing'),
-        'It stands still: Hookline cannot go on with it.',
+        'It stands still: the service cannot go on with it.',
       );
     assert.equal(
       headlineOf({ status: 'delivered', attempts: [] }, 'workflow_failing'),
@@ -101,7 +103,10 @@ describe('what the web application says of deliveries', () => {
 
   it('a change is a sentence, with the name of what was changed', () => {
     const said = (resource: string, action: string, states: object) =>
-      sentenceOf({ change: { resource, action, ...states } as never, others: [] }, 'Ada');
+      sentenceOf(
+        { change: { resource, action, actor: { type: 'api_key' }, ...states } as never, others: [] },
+        'Ada',
+      );
     const warehouse = { description: 'Warehouse', target_url: 'https://a.example/' };
     assert.equal(said('endpoint:ep_1', 'paused', { after: warehouse }), 'Ada paused the endpoint Warehouse');
     assert.equal(
@@ -117,6 +122,28 @@ describe('what the web application says of deliveries', () => {
       'Ada created the API key $& key',
     );
     assert.equal(said('oauth_client:client_1', 'updated', {}), 'Ada updated an OAuth client');
+    const actor = { type: 'system', id: 'erasure' };
+    const erasure = (status: string) => said('erasure:ers_1', 'updated', { actor, after: { status } });
+    assert.equal(erasure('erased'), 'the payloads of a subject were erased');
+    assert.equal(erasure('complete'), 'the erasure of a subject was completed');
+  });
+
+  it('a time to come is the nearest number of days, and one that has passed the whole ones', () => {
+    const now = Date.parse('2026-11-21T12:00:00Z');
+    const days = (count: number) => new Date(now + count * 86_400_000).toISOString();
+    assert.equal(relativeTime(days(5 - 1 / 1_440), now), 'in 5 days');
+    assert.equal(relativeTime(days(4.2), now), 'in 4 days');
+    assert.equal(relativeTime(days(-1.9), now), 'yesterday');
+    assert.equal(relativeTime(days(-4.9), now), '4 days ago');
+  });
+
+  it('what waits for too long expires, and is said to, after the time that is set', () => {
+    assert.equal(
+      parkLimitText(7 * 86_400_000),
+      'One that has waited for 7 days expires; it can be sent again then.',
+    );
+    assert.match(parkLimitText(90 * 60_000), / 90 minutes /);
+    assert.match(parkLimitText(undefined), / too long /);
   });
 
   it('a row says how the latest attempt went', () => {
@@ -144,5 +171,7 @@ describe('what the web application says of deliveries', () => {
     assert.deepEqual(targetOf('order_id:1001'), { page: 'deliveries', search: { key: 'order_id:1001' } });
     for (const text of ['1001', 'Birch Books', 'hooks.example.com', 'localhost:3000'])
       assert.equal(targetOf(text), undefined, text);
+    assert.equal(numberIn('order 1002'), '1002');
+    for (const text of ['1002', 'Birch Books']) assert.equal(numberIn(text), undefined, text);
   });
 });

@@ -4,6 +4,7 @@ import { renderPolicy, renderState } from '../../../src/domain/access/limits/rat
 import { mergePatch as applyPatch } from '../../../src/domain/basics/objects.js';
 import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
 import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
+import { findMistake } from '../../../src/domain/filter/read-filter.js';
 import { readRateLimits } from '../../../web/src/api/rate-limits.js';
 import { countLines, lastLine, WholeLines } from '../../../web/src/files/whole-lines.js';
 import { differences } from '../../../web/src/pages/desk/differences.js';
@@ -14,6 +15,7 @@ import {
   parseNamedValues,
   parseWaits,
 } from '../../../web/src/pages/endpoints/form/named-values.js';
+import { parseFilter } from '../../../web/src/pages/endpoints/form/parse-filter.js';
 import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
 import { fromLocal, toLocal } from '../../../web/src/pages/exports/local-time.js';
 import { readDeliveryFilters } from '../../../web/src/parts/deliveries/filters.js';
@@ -39,6 +41,20 @@ describe('the rules of the web application', () => {
       }),
     );
     assert.deepEqual(mergePatch({ a: 1, b: { c: 1 } }, { a: 1, b: { c: 1 } }), {});
+  });
+
+  it('a filter is tried out if the service would take it, and otherwise refused in the same words', () => {
+    const refused = { path: '/total', gte: 100 };
+    const { detail = '' } = findMistake(refused) ?? {};
+    assert.deepEqual(parseFilter(JSON.stringify(refused)), { mistake: `The filter ${detail}` });
+    assert.match(detail, /"gte" is none\..* Did you mean "at_least"\?$/);
+    assert.match(
+      parseFilter('{"all": [{"path": "/a", "in": []}]}').mistake ?? '',
+      /^\/all\/0\/in must be a list/,
+    );
+    assert.match(parseFilter('[]').mistake ?? '', /^The filter must be a condition/);
+    assert.deepEqual(parseFilter('{"path": "/a", "equals": 1}'), { filter: { path: '/a', equals: 1 } });
+    assert.deepEqual(parseFilter(' '), {});
   });
 
   it('an example of a built-in kind is valid', () => {

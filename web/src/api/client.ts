@@ -1,4 +1,5 @@
-import { Hookline, HooklineError } from '../../../clients/typescript/src/index.js';
+import { Hookline, HooklineError, type Problem } from '../../../clients/typescript/src/index.js';
+import { keepEndedLink } from './ended-link.js';
 import { renewSession } from './oauth.js';
 import { noteRateLimits } from './rate-limits.js';
 import { actingAccount } from './scope.js';
@@ -27,8 +28,16 @@ async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Respo
   if (response.status !== 401 || !session) return response;
   const renewed = await renewSession(role, session);
   if (renewed) return fetchFor(request, renewed);
-  if (readSession(role)?.token === session.token) writeSession(role, undefined);
+  if (readSession(role)?.token !== session.token) return response;
+  if (role === 'portal') await noteEnd(response.clone());
+  writeSession(role, undefined);
   return response;
+}
+
+/** Remembers where a link came from that has ended, before the session does. */
+async function noteEnd(refusal: Response): Promise<void> {
+  const { portal } = (await refusal.json().catch(() => ({}))) as Partial<Problem>;
+  if (portal) keepEndedLink(portal);
 }
 
 async function fetchFor(request: Request, session: Session | undefined): Promise<Response> {

@@ -1,3 +1,5 @@
+import { forgetEndedLink } from './ended-link.js';
+
 /**
  * Who the application acts as. A portal session and an operator's session can be open in one tab: each role has its
  * own.
@@ -57,6 +59,7 @@ function parse(text: string | undefined): Stored | undefined {
 /** Begins, changes or (without a session) ends the session of a role. */
 export function writeSession(role: Role, session: Session | undefined): void {
   const until = Date.now() + KEPT_MS;
+  if (session && role === 'portal') forgetEndedLink();
   if (session) localStorage.setItem(nameOf(role), JSON.stringify({ session, until } satisfies Stored));
   else localStorage.removeItem(nameOf(role));
   tell(session === undefined);

@@ -35,3 +35,8 @@ export function targetOf(text: string): Target | undefined {
   if (isKey) return { page: 'deliveries', search: { key: text } };
   return undefined;
 }
+
+/** The number of a text as titles have it: `1002` of "order 1002". `undefined` if its last word has no digit. */
+export function numberIn(text: string): string | undefined {
+  return /\s(\S*\d\S*)$/.exec(text)?.[1];
+}

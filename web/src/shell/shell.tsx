@@ -6,7 +6,7 @@ import { To, useRole } from '../ui/link.js';
 import { AccountChoice } from './account-choice.js';
 import { LinkOffer } from './link-offer.js';
 import { Brand } from './look/brand.js';
-import { useLookColor } from './look/use-look.js';
+import { useLookColor, useLookIcon } from './look/use-look.js';
 import type { PagePath } from './page-path.js';
 import { Scoped } from './scoped.js';
 import { Search } from './search.js';
@@ -46,6 +46,7 @@ export function Shell() {
   const role = useRole();
   const session = useSession(role);
   useLookColor();
+  useLookIcon();
   if (!session)
     return (
       <>

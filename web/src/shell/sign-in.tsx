@@ -1,14 +1,16 @@
 import { useState } from 'react';
+import { type EndedLink as EndedLinkType, endedLink } from '../api/ended-link.js';
 import { beginLogin, knownClient, redirectUri } from '../api/oauth.js';
 import { BASE_PATH, type Role, writeSession } from '../api/session.js';
 import { TextField } from '../ui/field.js';
 import { Brand } from './look/brand.js';
+import { OUR_NAME, useLook } from './look/use-look.js';
 import { ThemeMenu } from './theme-menu.js';
 
 const ABOUT: Record<Role, { title: string; text: string; other: Role; otherText: string }> = {
   portal: {
     title: 'Sign in to the portal',
-    text: 'See which events your endpoints received, and manage them. If you were sent a link, open it again: it signs you in.',
+    text: 'See which events your endpoints received, and manage them. If you were sent a link, open it: it signs you in.',
     other: 'desk',
     otherText: 'Operator? Go to the desk',
   },
@@ -23,6 +25,8 @@ const ABOUT: Record<Role, { title: string; text: string; other: Role; otherText:
 /** What is shown without a session: sign in by an API key, or by OAuth if this browser knows the client. */
 export function SignIn({ role }: { role: Role }) {
   const { title, text, other, otherText } = ABOUT[role];
+  const { name } = useLook();
+  const ended = role === 'portal' ? endedLink() : undefined;
   return (
     <div className="alone">
       <main>
@@ -34,18 +38,46 @@ export function SignIn({ role }: { role: Role }) {
         </div>
         <div className="card">
           <div className="body stack">
-            <div>
-              <h1>{title}</h1>
-              <p className="muted">{text}</p>
-            </div>
-            <KeyForm role={role} />
-            <LoginForm role={role} />
+            {ended ? (
+              <>
+                <EndedLink link={ended} name={name} />
+                <details>
+                  <summary className="muted small">Sign in another way</summary>
+                  <div className="stack">
+                    <KeyForm role={role} />
+                    <LoginForm role={role} />
+                  </div>
+                </details>
+              </>
+            ) : (
+              <>
+                <div>
+                  <h1>{title}</h1>
+                  <p className="muted">{text}</p>
+                </div>
+                <KeyForm role={role} />
+                <LoginForm role={role} />
+              </>
+            )}
           </div>
         </div>
-        <p className="muted small">
-          <a href={`${BASE_PATH}/${other}`}>{otherText}</a>
-        </p>
+        {name === OUR_NAME && !ended && (
+          <p className="muted small">
+            <a href={`${BASE_PATH}/${other}`}>{otherText}</a>
+          </p>
+        )}
       </main>
+    </div>
+  );
+}
+
+/** What is shown first to somebody whose link has ended: where to get another. */
+function EndedLink({ link, name }: { link: EndedLinkType; name: string }) {
+  const where = name === OUR_NAME ? 'where you got it' : name;
+  return (
+    <div className="stack tight" role="alert">
+      <h1>Your link has expired</h1>
+      <p>Go back to {link.return_url ? <a href={link.return_url}>{where}</a> : where} for a new one.</p>
     </div>
   );
 }

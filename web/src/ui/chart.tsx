@@ -62,7 +62,7 @@ function draw(element: HTMLElement, times: number[], series: Series[]): uPlot {
       cursor: { show: false },
       scales: { y: { range: (_plot, _min, max) => [0, Math.max(4, max * 1.1)] } },
       axes: [
-        { ...axis, grid: { show: false } },
+        { ...axis, grid: { show: false }, values: timesOf },
         { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5] },
       ],
       series: [
@@ -79,6 +79,19 @@ function draw(element: HTMLElement, times: number[], series: Series[]): uPlot {
     [times, ...sums.reverse()],
     element,
   );
+}
+
+const DAY_S = 86_400;
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const TIME = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
+
+/** The times below the bars as the reader writes them; midnight is the day that begins. */
+function timesOf(_plot: uPlot, splits: number[], _axis: number, _space: number, increment: number): string[] {
+  return splits.map((seconds) => {
+    const at = new Date(seconds * 1_000);
+    const isDay = increment >= DAY_S || (at.getHours() === 0 && at.getMinutes() === 0);
+    return (isDay ? DAY : TIME).format(at);
+  });
 }
 
 /** A colour as it is in the scheme that is shown: a property of the style sheet may have one for each. */

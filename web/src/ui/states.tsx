@@ -74,5 +74,5 @@ export function Loaded<T>({
 
 function titleOf(error: Error): string {
   if (error instanceof HooklineError) return error.problem?.title ?? 'The request failed';
-  return error.name === 'HooklineConnectionError' ? 'Hookline cannot be reached' : 'Something went wrong';
+  return error.name === 'HooklineConnectionError' ? 'The service cannot be reached' : 'Something went wrong';
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { type RelativeStyle, relativeTime } from '../parts/relative-time.js';
 
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const PRECISE = new Intl.DateTimeFormat(undefined, {
@@ -6,34 +7,11 @@ const PRECISE = new Intl.DateTimeFormat(undefined, {
   ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
 });
 const ABSOLUTE = { exact: EXACT, precise: PRECISE };
-const RELATIVE = {
-  relative: new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' }),
-  brief: new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' }),
-};
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-  ['second', 1],
-] as const;
-
-/** The time from now, in the largest unit that fits, such as "3 min. ago". @param now milliseconds since the epoch */
-export function relativeTime(at: string, now: number, style: keyof typeof RELATIVE = 'relative'): string {
-  const seconds = Math.round((Date.parse(at) - now) / 1_000);
-  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
-  return RELATIVE[style].format(Math.trunc(seconds / size), unit);
-}
 
 /**
  * A time in the reader's zone; its title has it in UTC, as the API and the logs do. `precise` is to the millisecond.
  */
-export function Time({
-  at,
-  show = 'exact',
-}: {
-  at: string;
-  show?: keyof typeof ABSOLUTE | keyof typeof RELATIVE;
-}) {
+export function Time({ at, show = 'exact' }: { at: string; show?: keyof typeof ABSOLUTE | RelativeStyle }) {
   const isAbsolute = show === 'exact' || show === 'precise';
   const now = useNow(!isAbsolute);
   const date = new Date(at);

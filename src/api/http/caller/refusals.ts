@@ -1,5 +1,5 @@
 import type { Scope } from '../../../domain/access/api-key.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { type EndedLink, Problem } from '../../../domain/http/problem.js';
 import type { ProblemCode } from '../../../domain/http/problems.js';
 import type { Context } from '../context.js';
 
@@ -32,13 +32,15 @@ export function missingScope(scope: Scope): Problem {
   );
 }
 
-/** The refusal of a token: RFC 6750, section 3. */
+/** The refusal of a token: RFC 6750, section 3. @param portal of a link to the portal that has ended */
 export function refuseToken(
   code: Extract<ProblemCode, 'malformed_token' | 'invalid_token' | 'expired_token' | 'revoked_token'>,
   detail: string,
+  portal?: EndedLink,
 ): Problem {
   return new Problem(code, detail, {
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token", error_description="${detail}"` },
+    ...(portal && { portal }),
   });
 }
 

@@ -75,11 +75,19 @@ async function checkApiKey({ database, logger }: Dependencies, token_hash: strin
 async function checkPortalToken({ database }: Dependencies, token_hash: string): Promise<Caller> {
   const session = await database.portalSessions.ofHash(token_hash);
   if (!session) throw refuseToken('invalid_token', 'The portal session is unknown.');
-  const { account_id, id, name, scopes, expires_at, revoked_at } = session;
-  if (revoked_at !== undefined)
-    throw refuseToken('revoked_token', `The portal session was ended at ${revoked_at}.`);
-  if (Date.parse(expires_at) <= sharedNow())
-    throw refuseToken('expired_token', `The portal session expired at ${expires_at}. Ask for a new link.`);
+  const { account_id, id, name, scopes, expires_at, revoked_at, return_url } = session;
+  const isExpired = Date.parse(expires_at) <= sharedNow();
+  if (revoked_at !== undefined || isExpired) {
+    const look = (await database.accounts.current(account_id))?.portal;
+    const from = { ...look, ...(return_url !== undefined && { return_url }) };
+    throw revoked_at !== undefined
+      ? refuseToken('revoked_token', `The portal session was ended at ${revoked_at}.`, from)
+      : refuseToken(
+          'expired_token',
+          `The portal session expired at ${expires_at}. Ask for a new link.`,
+          from,
+        );
+  }
   const ends = { expires_at, token_expires_at: expires_at };
   const profile_id = ownProfileId(account_id);
   return { type: 'portal_session', account_id, id, token_hash, name, scopes, profile_id, ...ends };

@@ -123,7 +123,7 @@ function ledgerProblem(error: unknown): Problem | undefined {
   if (isLogAltered(error))
     return new Problem('log_altered', `Nothing is proven: ${error.message}.`, { cause: error });
   if (isRecordAltered(error))
-    return new Problem('record_altered', `The archive was altered in the database: ${error.message}.`, {
+    return new Problem('record_altered', `A record was altered in the database: ${error.message}.`, {
       cause: error,
     });
   if (error instanceof InvalidCursorError)

@@ -13,5 +13,6 @@ export function problemDocument(problem: Problem, publicUrl: string, request_id:
     code: problem.code,
     request_id,
     ...(problem.errors.length > 0 && { errors: problem.errors }),
+    ...(problem.portal && { portal: problem.portal }),
   };
 }

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { PORTAL_SCOPES, PORTAL_SESSION_MS, portalUrl } from '../../../domain/access/portal-session.js';
+import {
+  isReturnUrl,
+  PORTAL_SCOPES,
+  PORTAL_SESSION_MS,
+  portalUrl,
+} from '../../../domain/access/portal-session.js';
 import { formatDuration, parseDuration } from '../../../domain/basics/duration.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
@@ -22,6 +27,7 @@ const portalSessionSchema = z
     created_at: time,
     expires_at: time,
     revoked_at: time.optional(),
+    return_url: z.string().optional().describe('Where its holder gets another link'),
   })
   .meta({ id: 'PortalSession' });
 
@@ -50,6 +56,11 @@ const body = z.strictObject({
     .max(PORTAL_SCOPES.length)
     .default([...PORTAL_SCOPES])
     .describe('What it allows; by default all of these. You must hold each of them'),
+  return_url: z
+    .string()
+    .refine(isReturnUrl, 'must be an https URL, such as https://app.example.com/webhooks')
+    .optional()
+    .describe('A page of yours that the portal leads to when the link has ended: where people get another'),
 });
 
 /** Portal sessions: links with which subscribers see and manage the endpoints of their account, without an API key. */
@@ -68,7 +79,7 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
       responses: { 201: { description: 'The session, with its token', schema: newPortalSessionSchema } },
       isSecret: true,
       problems: ['account_state_conflict'],
-      async handle({ params: { id }, body: { name, expires_in, scopes } }, ctx) {
+      async handle({ params: { id }, body: { name, expires_in, scopes, return_url } }, ctx) {
         const account = await findActiveAccount(dependencies, ctx, id);
         requireHeld(ctx, scopes);
         const asked = sharedNow() + parseDuration(expires_in);
@@ -77,6 +88,7 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
           name,
           scopes: [...new Set(scopes)],
           expires_at: new Date(Math.min(asked, makerEnds)),
+          return_url,
         };
         const origin = originOf(ctx, account.id);
         const { token, session } = await portalSessions.create(account.id, input, origin);

@@ -50,6 +50,7 @@ export function changeOperations({ database }: ApiDependencies): Operation[] {
       summary: 'List who changed what in the account, newest first',
       scope: 'changes:read',
       parameters: changeParameters,
+      problems: ['record_altered'],
       page: ['A page of changes', changeSchema],
       async read({ account_id, query: { limit, after, ...filter } }) {
         const rows = await changes.list(account_id, filter, limit + 1, after);
@@ -61,6 +62,7 @@ export function changeOperations({ database }: ApiDependencies): Operation[] {
       summary: 'List the versions of an endpoint with who made them, newest first; also after it was deleted',
       scope: 'changes:read',
       parameters: { after },
+      problems: ['record_altered'],
       page: ['A page of changes', changeSchema],
       async read({ account_id, params: { id }, query: { limit, after } }) {
         const resource = resourceName('endpoint', id);

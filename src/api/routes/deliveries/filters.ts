@@ -99,7 +99,7 @@ export const deliveryParameters = {
   error_code: z
     .enum(ATTEMPT_ERROR_CODES)
     .optional()
-    .meta({ description: 'Why the latest attempt had no response that counts' }),
+    .meta({ description: 'Why the latest attempt had no complete response' }),
   status_code: statusCode.optional().meta({ description: 'HTTP status that answered the latest attempt' }),
   created_after: timeParameter,
   created_before: timeParameter,
@@ -141,7 +141,7 @@ export const attemptParameters = {
   any_attempt_error_code: z
     .enum(ATTEMPT_ERROR_CODES)
     .optional()
-    .meta({ description: 'Has an attempt that had no response that counts, for this reason' }),
+    .meta({ description: 'Has an attempt that had no complete response, for this reason' }),
   any_attempt_status_code: statusCode
     .optional()
     .meta({ description: 'Has an attempt that was answered with this HTTP status' }),

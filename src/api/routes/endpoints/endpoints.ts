@@ -83,6 +83,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
           schema: endpointWithIncidentSchema,
         },
       },
+      problems: ['record_altered'],
       async handle({ account_id, params: { id }, query: { as_of } }, ctx) {
         if (as_of) return endpointAt(dependencies, account_id, id, as_of);
         return withIncident(incidents, await findEndpoint(dependencies, ctx, id));

@@ -64,7 +64,7 @@ export const verdictSchema = z
       {
         code: 'filter_not_met',
         summary:
-          "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100 (the payload has 12.5).",
+          "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100.",
         clauses: [{ clause: '', path: '/total', condition: { path: '/total', at_least: 100 }, found: 12.5 }],
         endpoint_id: 'ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN',
         event: {

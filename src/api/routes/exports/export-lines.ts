@@ -1,6 +1,6 @@
 import { type PayloadForm, payloadMembers, toLine } from '../../../domain/archive/payload-line.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/archive/record.js';
-import type { RecordAlteredError } from '../../../domain/archive/record-altered.js';
+import { isRecordAltered, type RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { ExportedEvent } from '../../../models/archive/archive-reader.js';
 import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';
@@ -19,7 +19,7 @@ export function placeOfCursor(after: string): Place {
 /** What an export reads, each in the order of ids. */
 interface Exported {
   events: AsyncIterable<ExportedEvent>;
-  changes: AsyncIterable<SaltedChange>;
+  changes: AsyncIterable<SaltedChange | RecordAlteredError>;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function* exportLines(
     for await (const event of events) {
       for (
         ;
-        !change.done && placeOf(change.value.change.id) < placeOf(event.event.id);
+        !change.done && placeOf(idOfChange(change.value)) < placeOf(event.event.id);
         change = await waiting.next()
       )
         yield changeLine(accountId, change.value);
@@ -79,7 +79,11 @@ function alteredLine({ id, message }: RecordAlteredError): string {
   return `${toLine({ type: 'altered', after: id, id, detail: message })}\n`;
 }
 
-function changeLine(accountId: string, salted: SaltedChange): string {
+const idOfChange = (read: SaltedChange | RecordAlteredError) =>
+  isRecordAltered(read) ? read.id : read.change.id;
+
+function changeLine(accountId: string, salted: SaltedChange | RecordAlteredError): string {
+  if (isRecordAltered(salted)) return alteredLine(salted);
   const { change } = salted;
   return withRecord(
     { type: 'change', after: change.id, change },

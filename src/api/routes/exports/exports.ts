@@ -45,7 +45,7 @@ const lineSchema = z
     }),
     z
       .object({ type: z.literal('altered'), after, id: z.string(), detail: z.string() })
-      .describe('In the place of an event or delivery that somebody has altered in the database'),
+      .describe('In the place of an event, delivery or change that somebody has altered in the database'),
     z.object({
       type: z.literal('change'),
       after,

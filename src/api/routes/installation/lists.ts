@@ -84,6 +84,7 @@ export function installationListOperations({
       summary: 'List who changed what in all accounts, newest first',
       ...OPERATORS,
       parameters: changeParameters,
+      problems: ['record_altered'],
       page: ['A page of changes', changeSchema.extend({ account }).meta({ id: 'InstallationChange' })],
       async read({ query: { limit, after, ...filter } }, ctx) {
         requireScope(ctx, 'changes:read');

@@ -28,7 +28,7 @@ const filterSchema = z
     error_code: z
       .enum(ATTEMPT_ERROR_CODES)
       .optional()
-      .describe('Why the latest attempt had no response that counts'),
+      .describe('Why the latest attempt had no complete response'),
     status_code: z
       .int()
       .min(100)

@@ -83,7 +83,7 @@ export async function missed(values: Values, [id]: string[]): Promise<void> {
   const rows = hookline.list('/v18.0/endpoints/{id}/missed', { path: { id }, query });
   await showList(rows, values, listing, limit);
   if (values['json'] === true) return;
-  for (const [code, count] of [...counts].sort(([, a], [, b]) => b - a)) note(`${count}  ${code}`);
+  for (const [code, count] of [...counts].sort(([, a], [, b]) => b - a)) note(`${count}  ${plain(code)}`);
 }
 
 /** Lists who changed what. */
@@ -128,16 +128,11 @@ export async function integrity({ json }: Values, [id = '']: string[]): Promise<
   const found = await read();
   if (found.verdict === 'altered') process.exitCode = 1;
   if (json === true) return printJson(found);
-  print(`${style(INTEGRITY_STYLE[found.verdict], found.verdict)}  ${found.id}\n`);
+  print(`${style(INTEGRITY_STYLE[found.verdict], plain(found.verdict))}  ${plain(found.id)}\n`);
   const rows = found.checks.map(({ check, result, detail, delivery_id }) => [
     ...[check, result, delivery_id ? `${delivery_id}: ${detail}` : detail],
   ]);
-  print(
-    table(
-      ['CHECK', 'RESULT', 'DETAIL'],
-      rows.map((row) => row.map(plain)),
-    ),
-  );
+  print(table(['CHECK', 'RESULT', 'DETAIL'], rows));
 }
 
 /** Asks the server whether events of a period are missing, and prints what it answers. @returns whether none is */

@@ -101,8 +101,8 @@ function introduce(
     printJson({ type: 'listening', endpoint_id: id, event_kinds, secret });
     return;
   }
-  print(`Listening for ${style('bold', plain(event_kinds.join(', ')))} at ${plain(url)} as ${id}`);
-  print(`Signing secret: ${secret}`);
+  print(`Listening for ${style('bold', plain(event_kinds.join(', ')))} at ${plain(url)} as ${plain(id)}`);
+  print(`Signing secret: ${plain(secret)}`);
   print(
     receiver === undefined ? 'Every delivery is shown and accepted.' : `Forwarding to ${plain(receiver)}`,
   );
@@ -113,7 +113,7 @@ function introduce(
 function showLine({ delivery: { headers, body }, answer, again, ms }: Exchange): void {
   const at = time(new Date().toISOString());
   const { 'webhook-event-kind': kind = '', 'webhook-id': id = '', 'webhook-attempt': attempt = '' } = headers;
-  const which = again ? 'again' : attempt === '1' ? '' : `attempt ${attempt}`;
+  const which = again ? 'again' : attempt === '1' ? '' : `attempt ${plain(attempt)}`;
   const said = answer.type === 'answer' ? String(answer.status_code) : answer.error_code.replaceAll('_', ' ');
   const isGood = answer.type === 'answer' && answer.status_code < 300;
   const result = style(isGood ? 'green' : 'red', said);

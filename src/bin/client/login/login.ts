@@ -6,7 +6,7 @@ import * as oauth from 'oauth4webapi';
 import { childEnvironment } from '../../../embedded/child-environment.js';
 import { CommandError, type Values } from '../../command.js';
 import { checkUrl, DEFAULT_URL } from '../connection.js';
-import { note, print } from '../terminal.js';
+import { note, plain, print } from '../terminal.js';
 import { discover } from './server.js';
 import { loginFile, readLogin, removeLogin, writeLogin } from './store.js';
 import { loginFrom } from './tokens.js';
@@ -45,7 +45,7 @@ export async function login(values: Values): Promise<void> {
       code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
     }).toString();
-    print(`Log in with your browser at\n\n  ${address.href}\n`);
+    print(`Log in with your browser at\n\n  ${plain(address.href)}\n`);
     if (values['no-browser'] !== true) openBrowser(address.href);
     const parameters = oauth.validateAuthResponse(as, client, await callback.redirect, state);
     const response = await oauth.authorizationCodeGrantRequest(
@@ -53,7 +53,7 @@ export async function login(values: Values): Promise<void> {
     );
     const tokens = await oauth.processAuthorizationCodeResponse(as, client, response);
     await writeLogin(loginFrom(tokens, { url, client_id }));
-    print(`Logged in at ${url}. The login is kept in ${loginFile()}.`);
+    print(`Logged in at ${plain(url)}. The login is kept in ${loginFile()}.`);
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError)
       throw new CommandError(`The login was refused: ${error.error_description ?? error.error}.`);
@@ -73,9 +73,9 @@ export async function logout(): Promise<void> {
     const token = kept.refresh_token ?? kept.access_token;
     await oauth.processRevocationResponse(await oauth.revocationRequest(as, client, auth, token, options));
   } catch (error) {
-    note(`The server could not be told (${(error as Error).message}): its tokens end by themselves.`);
+    note(`The server could not be told (${plain((error as Error).message)}): its tokens end by themselves.`);
   }
-  print(`Logged out of ${kept.url}.`);
+  print(`Logged out of ${plain(kept.url)}.`);
 }
 
 /** Waits on this machine for the browser to come back, at a port that the system chooses. */

@@ -20,23 +20,6 @@ export interface Profiles {
 /** Where they are kept. */
 export const profilesFile = () => userFile('profiles.json');
 
-/**
- * The profile that a command uses: the named one, or the chosen one.
- *
- * @param named by `HOOKLINE_PROFILE`
- * @param url if given, the chosen one counts only if it is at this server
- * @throws CommandError if there is none of that name
- */
-export async function chosenProfile(
-  named: string | undefined,
-  url: string | undefined,
-): Promise<Profile | undefined> {
-  const known = await readProfiles();
-  if (named) return profileNamed(known, named);
-  const chosen = known.current === undefined ? undefined : known.profiles[known.current];
-  return url === undefined || chosen?.url === url ? chosen : undefined;
-}
-
 /** @throws CommandError if there is none of that name */
 export function profileNamed({ profiles: all }: Profiles, name: string): Profile {
   const found = Object.hasOwn(all, name) ? all[name] : undefined;

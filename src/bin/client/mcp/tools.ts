@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Hookline, QueryOf } from '../../../../clients/typescript/src/index.js';
 import { MAX_REASON_LENGTH } from '../../../domain/change/change.js';
 import { SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
+import { keysMeant, keysOfKinds, oneKeyMeant } from './keys.js';
 
 /** One thing that a model may ask for. */
 export interface Tool<Input = never> {
@@ -10,6 +11,8 @@ export interface Tool<Input = never> {
   input: z.ZodType<Input>;
   /** true if it changes something. */
   writes?: true;
+  /** Further fields of its results that others have written (`outside.ts`). */
+  ofOthers?: readonly string[];
   run(hookline: Hookline, input: Input): Promise<unknown>;
 }
 
@@ -20,7 +23,10 @@ const limit = z.int().min(1).max(MAX_ROWS).default(10).describe('How many at mos
 const since = z.iso.datetime({ offset: true }).optional().describe('Accepted at this time or later');
 const until = z.iso.datetime({ offset: true }).optional().describe('Accepted before this time');
 const kind = z.string().optional().describe('Event kind, such as purchase');
-const key = z.string().optional().describe('Business key of the event: order_id:1001');
+const key = z
+  .string()
+  .optional()
+  .describe('Business key of the event: order_id:1001, or 1001 alone, which is looked for under all names');
 const endpointId = z.string().startsWith('ep_');
 const eventId = z.string().startsWith('evt_');
 const deliveryId = z.string().startsWith('dlv_');
@@ -46,13 +52,20 @@ const replaySelection = z.object({
     ),
 });
 
+const explained = z.object({
+  endpoint_id: endpointId,
+  event_id: eventId.optional(),
+  key,
+  event_kind: kind,
+});
+
 /** All tools by their names; those that change something are offered on request only. */
 export const TOOLS: Readonly<Record<string, Tool>> = {
   explain: tool({
     description:
       'Why did an endpoint receive an event or not? Gives a verdict: a stable code, a sentence, since when and by whom. Name the event by id or by business key.',
-    input: z.object({ endpoint_id: endpointId, event_id: eventId.optional(), key, event_kind: kind }),
-    run: (hookline, query) => hookline.get('/v18.0/explain', { params: { query } }),
+    input: explained,
+    run: explain,
   }),
   find_deliveries: tool({
     description:
@@ -65,9 +78,9 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
         .describe('An attempt failed with this code, such as timeout'),
       limit,
     }),
-    run: async (hookline, query) =>
-      page(
-        await hookline.get('/v18.0/deliveries', { params: { query: query as QueryOf<'/v18.0/deliveries'> } }),
+    run: (hookline, given) =>
+      found(hookline, given, given.event_kind, (query) =>
+        hookline.get('/v18.0/deliveries', { params: { query: query as QueryOf<'/v18.0/deliveries'> } }),
       ),
   }),
   get_delivery: tool({
@@ -86,7 +99,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     description:
       'List accepted events, newest first, by kind, business key or time. Payloads are not included.',
     input: z.object({ kind, key, created_after: since, created_before: until, limit }),
-    run: async (hookline, query) => page(await hookline.get('/v18.0/events', { params: { query } })),
+    run: (hookline, given) =>
+      found(hookline, given, given.kind, (query) => hookline.get('/v18.0/events', { params: { query } })),
   }),
   get_event: tool({
     description:
@@ -96,8 +110,13 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       const event = await hookline.get('/v18.0/events/{kind_or_id}', {
         params: { path: { kind_or_id: id } },
       });
-      return { ...event, payload: undefined };
+      return event;
     },
+  }),
+  list_event_kinds: tool({
+    description: 'The kinds of events, and the names of the business keys that events can be found by.',
+    input: z.object({}),
+    run: (hookline) => keysOfKinds(hookline),
   }),
   list_endpoints: tool({
     description: 'List endpoints with their state and health, for example those that are failing.',
@@ -132,6 +151,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
       resource: z.string().optional().describe('Id of an endpoint, delivery, key …'),
       limit,
     }),
+    ofOthers: ['reason'],
     run: async (hookline, query) => page(await hookline.get('/v18.0/changes', { params: { query } })),
   }),
   preview_replay: tool({
@@ -168,8 +188,40 @@ function tool<Input>(one: Tool<Input>): Tool {
 }
 
 /** The server checks the values of the filter. */
-function postReplay(hookline: Hookline, body: object): Promise<unknown> {
-  return hookline.post('/v18.0/replays', { body });
+async function postReplay(
+  hookline: Hookline,
+  { filter, ...more }: z.output<typeof replaySelection> & { dry_run?: boolean },
+): Promise<unknown> {
+  const key = filter.key && (await oneKeyMeant(hookline, filter.key, filter.event_kind));
+  return hookline.post('/v18.0/replays', { body: { filter: { ...filter, key }, ...more } });
+}
+
+/** The rows of a list under each key that is meant, newest first. */
+async function found<Given extends { key?: string | undefined; limit: number }>(
+  hookline: Hookline,
+  given: Given,
+  kind: string | undefined,
+  read: (query: Given) => Promise<Parameters<typeof page<{ id: string }>>[0]>,
+) {
+  if (given.key === undefined) return page(await read(given));
+  const keys = await keysMeant(hookline, given.key, kind);
+  const pages = await Promise.all(keys.map(async (one) => page(await read({ ...given, key: one }))));
+  const data = pages.flatMap((one) => one.data).sort((a, b) => (a.id < b.id ? 1 : -1));
+  return {
+    data: data.slice(0, given.limit),
+    has_more: data.length > given.limit || pages.some(({ has_more }) => has_more),
+  };
+}
+
+/** A verdict; about the newest event, if a key alone names several. */
+async function explain(hookline: Hookline, given: z.output<typeof explained>): Promise<unknown> {
+  const { key: text, ...query } = given;
+  const ask = (key?: string) => hookline.get('/v18.0/explain', { params: { query: { ...query, key } } });
+  if (text === undefined) return ask();
+  const keys = await keysMeant(hookline, text, given.event_kind);
+  const verdicts = await Promise.all(keys.map(async (key) => ({ key, ...(await ask(key)) })));
+  const known = verdicts.filter(({ event }) => event !== undefined);
+  return known.sort((a, b) => ((a.event?.id ?? '') < (b.event?.id ?? '') ? 1 : -1))[0] ?? verdicts[0];
 }
 
 /** Rows, and whether there are more, without the addresses of pages. */

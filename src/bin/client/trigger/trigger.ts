@@ -1,28 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
-import { type Hookline, HooklineError, type Schemas } from '../../../../clients/typescript/src/index.js';
+import { type Hookline, HooklineError } from '../../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
-import { deliveryCount, note, plain, print, printJson, status, style } from '../terminal.js';
+import { deliveryCount, note, plain, print, printJson, style } from '../terminal.js';
 import { textOf } from '../values.js';
 import { exampleOf, type JsonSchema } from './example.js';
 import { setValue } from './set.js';
-
-const POLL_MS = 500;
+import { timeoutOf, waitForEnds } from './wait.js';
 
 /** Posts an event of a kind, by default its example, and shows its id; with `--wait` also how its deliveries end. */
 export async function trigger(values: Values, [kind]: string[]): Promise<void> {
   if (!kind) throw new CommandError('Name the kind of event: hookline trigger purchase');
+  // Before the event is sent: what was mistyped sends nothing.
+  const timeout = values['wait'] === true ? timeoutOf(values) : undefined;
   const hookline = await client();
   const payload = await payloadOf(hookline, kind, values);
   const event = await post(hookline, kind, payload, textOf(values, 'idempotency-key'));
   if (values['json'] === true) printJson(event);
   else {
-    print(`${event.id}  ${plain(event.kind)}  ${deliveryCount(event.delivery_count)}`);
+    print(`${plain(event.id)}  ${plain(event.kind)}  ${deliveryCount(event.delivery_count)}`);
     if (event.delivery_count === 0) note(style('dim', 'No endpoint is registered for this kind.'));
   }
-  if (values['wait'] === true) await wait(hookline, event, values['json'] === true);
+  if (timeout) await waitForEnds(hookline, event, timeout, values);
 }
 
 /**
@@ -72,26 +72,9 @@ async function post(hookline: Hookline, kind: string, payload: string, idempoten
     if (!(error instanceof HooklineError) || error.code !== 'invalid_payload') throw error;
     const faults = error.errors.map(({ pointer, detail }) => `  ${pointer || '/'} ${detail}`);
     throw new CommandError(
-      ['The payload is not valid for this kind:', ...faults, 'Change it with --set name=value.']
-        .map(plain)
-        .join('\n'),
+      'The payload is not valid for this kind:',
+      ...faults,
+      'Change it with --set name=value.',
     );
-  }
-}
-
-/** Shows each delivery as it ends; the process fails if one was not delivered. */
-async function wait(hookline: Hookline, event: Schemas['Acceptance'], json: boolean): Promise<void> {
-  const shown = new Set<string>();
-  while (shown.size < event.delivery_count) {
-    for await (const delivery of hookline.list('/v18.0/deliveries', {
-      query: { event_id: event.id, limit: 100 },
-    })) {
-      if (shown.has(delivery.id) || !delivery.closed_at) continue;
-      shown.add(delivery.id);
-      if (delivery.status !== 'delivered') process.exitCode = 1;
-      if (json) printJson(delivery);
-      else print(`  ${delivery.endpoint_id}  ${status(delivery.status)}  ${plain(delivery.reason)}`);
-    }
-    if (shown.size < event.delivery_count) await delay(POLL_MS);
   }
 }

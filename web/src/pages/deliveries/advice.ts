@@ -23,7 +23,7 @@ function forStatus(status: number): string | undefined {
 const FOR_STATUSES: Record<number, string> = {
   400: 'The application rejected the request. If it verifies the signature: does it use the secret of this endpoint, and the raw body, before parsing?',
   401: 'The application asks for credentials. Send them as headers of the endpoint, or have it verify the signature instead; if it already does, compare the secret.',
-  403: 'The application, or a firewall in front of it, refuses the request. Allow the addresses that Hookline sends from, and exempt this path from CSRF checks.',
+  403: 'The application, or a firewall in front of it, refuses the request. Allow the addresses that deliveries come from, and exempt this path from CSRF checks.',
   404: 'There is nothing at this path. Compare the URL of the endpoint with the route of the application.',
   405: 'The route does not accept POST. Compare the URL of the endpoint with the route of the application.',
   408: 'The application took too long to read the request. Respond first, then do the work.',
@@ -44,7 +44,7 @@ const FOR_ERRORS: Record<string, string> = {
   connection_reset:
     'The application, or something in front of it, closed the connection. Its log from that moment may say why.',
   connection_failed:
-    'No connection could be made. Is the host reachable from the internet, and does the firewall let Hookline in?',
+    'No connection could be made. Is the host reachable from the internet, and does the firewall let deliveries in?',
   dns_failure:
     'The name of the host has no address. Compare it with the URL of the endpoint, and look at the DNS.',
   tls_certificate_expired: 'The certificate has expired. Renew it; then retry.',

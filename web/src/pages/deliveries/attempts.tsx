@@ -162,7 +162,7 @@ function Timings({ attempt }: { attempt: Attempt }) {
 /** What the time was spent on that no step has. */
 function restOf({ status_code, error_code }: Attempt): string {
   if (status_code !== undefined) return 'Reading the response';
-  return error_code === 'timeout' ? 'Waiting for nothing' : 'Until it failed';
+  return error_code === 'timeout' ? 'Waiting for a response' : 'Until it failed';
 }
 
 /** The request as it went out, without its signature, which is not kept. */
@@ -185,8 +185,8 @@ function requestOf(
 /** How long the response was, and the digest of what was read of it. */
 function lengthOf({ response_bytes = 0, response_cut, response_length, response_sha256 }: Attempt): string {
   if (!response_sha256) return '';
-  const read = `${response_bytes.toLocaleString('en')} bytes`;
-  const whole = response_length === undefined ? 'more' : response_length.toLocaleString('en');
+  const read = `${response_bytes.toLocaleString()} bytes`;
+  const whole = response_length === undefined ? 'more' : response_length.toLocaleString();
   return `The response has ${response_cut ? `${whole}, of which ${read} were read` : read}; SHA-256 of them: ${response_sha256}. `;
 }
 
@@ -196,6 +196,6 @@ function answerOf(attempt: Attempt): string {
   const headers = Object.entries(response_headers).map(([name, value]) => `${name}: ${value}`);
   const head = status_code === undefined ? [] : [`HTTP ${status_code}`, ...headers];
   const failure =
-    error_code === undefined ? [] : [`No response that counts: ${error_code}`, ...(error ? [error] : [])];
+    error_code === undefined ? [] : [`No complete response: ${error_code}`, ...(error ? [error] : [])];
   return [...head, ...failure, ...(response_snippet ? ['', response_snippet] : [])].join('\n');
 }

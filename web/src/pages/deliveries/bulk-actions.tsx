@@ -31,24 +31,28 @@ export function BulkActions({ chosen, clear }: { chosen: readonly DeliverySummar
     <section className="bulk" aria-label="The chosen deliveries">
       <strong>{chosen.length} chosen</strong>
       {open.length > 0 && (
-        <button
-          type="button"
-          className="button small"
-          disabled={busy}
-          onClick={() => void doTo('retry', open)}
+        <Confirm
+          trigger={<button type="button" className="button small" disabled={busy} />}
+          label={`Retry ${open.length} now…`}
+          title={open.length === 1 ? 'Retry this delivery now?' : `Retry ${open.length} deliveries now?`}
+          action="Retry now"
+          act={() => doTo('retry', open)}
         >
-          Retry {open.length} now
-        </button>
+          <p>An attempt of each is made at once, whatever it waits for.</p>
+        </Confirm>
       )}
       {closed.length > 0 && (
-        <button
-          type="button"
-          className="button small"
-          disabled={busy}
-          onClick={() => void doTo('resend', closed)}
+        <Confirm
+          trigger={<button type="button" className="button small" disabled={busy} />}
+          label={`Send ${closed.length} again…`}
+          title={
+            closed.length === 1 ? 'Send this delivery again?' : `Send ${closed.length} deliveries again?`
+          }
+          action="Send again"
+          act={() => doTo('resend', closed)}
         >
-          Send {closed.length} again
-        </button>
+          <p>The endpoint gets each once more, under the same webhook-id.</p>
+        </Confirm>
       )}
       {open.length > 0 && (
         <Confirm

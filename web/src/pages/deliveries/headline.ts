@@ -7,7 +7,7 @@ export function headlineOf(
   { status, attempts }: Pick<Delivery, 'status' | 'attempts'>,
   code: VerdictCode | undefined,
 ): string {
-  if (standsStill(status, code)) return 'It stands still: Hookline cannot go on with it.';
+  if (standsStill(status, code)) return 'It stands still: the service cannot go on with it.';
   const least = attempts.some(({ lost_tries }) => lost_tries !== undefined) ? 'at least ' : '';
   const count = least + (attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`);
   if (status === 'delivered') return `Delivered after ${count}.`;

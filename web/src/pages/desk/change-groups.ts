@@ -41,9 +41,18 @@ const SAID: Partial<Record<Change['action'], string>> = {
  */
 export function sentenceOf<T extends Change>({ change, others }: ChangeGroup<T>, who: string): string {
   const count = others.length + 1;
+  if (change.actor.type === 'system' && wordOf(change) === 'erasure') return progressOf(change);
   const isReplay = change.replay !== undefined && change.action === 'resent';
   const said = isReplay ? 'replayed …' : (SAID[change.action] ?? `${change.action} …`);
   return `${who} ${said.replace('…', () => (count === 1 ? subjectOf(change) : `${count} ${plural(wordOf(change))}`))}`;
+}
+
+/** How far an erasure has come: Hookline itself goes on with it. */
+function progressOf({ after }: Change): string {
+  if (after?.['status'] === 'complete') return 'the erasure of a subject was completed';
+  return after?.['status'] === 'erased'
+    ? 'the payloads of a subject were erased'
+    : 'the erasure of a subject went on';
 }
 
 /** What was acted upon: by its name, where the change has one. */

@@ -5,7 +5,7 @@ import type { Found } from '../../api/types.js';
 import { hostOf, nameOfEndpoint } from '../../parts/endpoints/names.js';
 import { keyNamesOf } from '../../parts/kinds/fields.js';
 import { Card, PageHead } from '../../shell/page.js';
-import { type Target, targetOf } from '../../shell/search-target.js';
+import { numberIn, type Target, targetOf } from '../../shell/search-target.js';
 import { useAccount, useWhole } from '../../shell/use-session.js';
 import { capitalize } from '../../ui/badge.js';
 import { To, useRole } from '../../ui/link.js';
@@ -33,7 +33,12 @@ export function FoundPage() {
   const query = decodeURIComponent(hash);
   const found = useQuery({
     queryKey: ['search', whole, query],
-    queryFn: () => (whole ? findEverywhere(query) : findInAccount(query)),
+    queryFn: async () => {
+      const find = whole ? findEverywhere : findInAccount;
+      const hits = await find(query);
+      const number = hits.length === 0 ? numberIn(query) : undefined;
+      return number === undefined ? hits : find(number);
+    },
     enabled: query !== '',
   });
   const [only, ...others] = found.data ?? [];

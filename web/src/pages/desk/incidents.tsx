@@ -156,7 +156,7 @@ function IncidentRow({
             Probe <Time at={incident.next_probe_at} show="relative" />
           </div>
         )}
-        Disabled <Time at={incident.disable_at} show="relative" />
+        Will be disabled <Time at={incident.disable_at} show="relative" />
       </td>
     </tr>
   );

@@ -4,11 +4,13 @@ import { useState } from 'react';
 import { api } from '../../api/client.js';
 import type { Endpoint } from '../../api/types.js';
 import { nameOfEndpoint } from '../../parts/endpoints/names.js';
+import { LIMITS } from '../../shell/look/read-meta.js';
 import { Confirm } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
 import { Icon } from '../../ui/icons.js';
 import { useRole } from '../../ui/link.js';
 import { useAct } from '../../ui/use-act.js';
+import { parkLimitText } from './park-limit.js';
 
 /** What can be done to an endpoint: test, pause or resume it; replay what it missed; delete it. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
@@ -53,7 +55,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
             )
           }
         >
-          <p>Its deliveries wait until it is resumed. None is lost.</p>
+          <p>Its deliveries wait until it is resumed. {parkLimitText(LIMITS?.park_limit_ms)}</p>
           <TextField
             label="Reason"
             hint="Shown to everybody who asks why a delivery waits."

@@ -7,6 +7,7 @@ import { HistoryChart } from '../../parts/endpoints/history-chart.js';
 import { nameOfEndpoint } from '../../parts/endpoints/names.js';
 import { PeriodSelect } from '../../parts/endpoints/period-select.js';
 import { formatRate, type Period, successRate, useStats } from '../../parts/endpoints/use-stats.js';
+import { LIMITS } from '../../shell/look/read-meta.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
 import { EndpointBadge, ListenerBadge } from '../../ui/badge.js';
@@ -19,6 +20,7 @@ import { Time } from '../../ui/time.js';
 import { EndpointActions } from './endpoint-actions.js';
 import { EndpointFacts } from './endpoint-facts.js';
 import { EndpointSettings } from './form/endpoint-settings.js';
+import { parkLimitText } from './park-limit.js';
 import { SecretPanel } from './secret/secret.js';
 import { useEndpoint, Verification } from './verification.js';
 
@@ -84,7 +86,7 @@ function Trouble({ endpoint }: { endpoint: EndpointType }) {
           <strong>
             {status === 'paused' ? 'Paused' : 'Disabled'} since <Time at={status_changed_at} />.
           </strong>{' '}
-          {status_reason} Its deliveries wait until it is resumed.
+          {status_reason} Its deliveries wait until it is resumed. {parkLimitText(LIMITS?.park_limit_ms)}
         </div>
       </div>
     );
@@ -104,7 +106,7 @@ function Trouble({ endpoint }: { endpoint: EndpointType }) {
               It is tried again <Time at={incident.next_probe_at} show="relative" />.
             </>
           )}{' '}
-          It is disabled <Time at={incident.disable_at} show="relative" /> unless it answers before.
+          It will be disabled <Time at={incident.disable_at} show="relative" /> unless it answers before.
         </p>
       </div>
     </div>

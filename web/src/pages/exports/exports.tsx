@@ -99,7 +99,7 @@ export function Exports() {
   );
 }
 
-const COUNT = new Intl.NumberFormat('en');
+const COUNT = new Intl.NumberFormat();
 
 function HowFar({ progress: { state, period, lines, bytes, upTo, error } }: { progress: Progress }) {
   if (error) return <Failed error={error} />;

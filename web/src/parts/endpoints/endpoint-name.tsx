@@ -24,8 +24,13 @@ export function EndpointName({ id, host }: { id: string; host?: boolean }) {
       <To page="endpoints/$id" id={id} className="wrap">
         {nameOfEndpoint(endpoint)}
         {host && endpoint.description && <span className="muted"> · {hostOf(endpoint.target_url)}</span>}
-      </To>{' '}
-      <ListenerBadge endpoint={endpoint} />
+      </To>
+      {endpoint.listener && (
+        <>
+          {' '}
+          <ListenerBadge endpoint={endpoint} />
+        </>
+      )}
     </>
   );
 }

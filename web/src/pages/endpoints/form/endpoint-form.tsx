@@ -7,9 +7,10 @@ import { TextField } from '../../../ui/field.js';
 import { Failed } from '../../../ui/states.js';
 import type { Scheme } from '../secret/schemes.js';
 import { isPlainHttp, isPrivateUrl, mistakeInUrl } from './check-url.js';
-import { FilterField, parseFilter } from './filter-field.js';
+import { FilterField } from './filter-field.js';
 import { MoreSettings, type MoreTexts } from './more-settings.js';
 import { formatNamedValues, parseNamedValues, parseWaits } from './named-values.js';
+import { parseFilter } from './parse-filter.js';
 
 /** What the form sends: what was left empty is absent. */
 export interface EndpointInput {
@@ -96,7 +97,7 @@ export function EndpointForm({
         mistake={refused('/target_url') ?? urlMistake}
         fine={
           url !== '' && !urlMistake && !isPlainHttp(url) && !isPrivateUrl(url)
-            ? 'Looks good. Hookline checks it when you save.'
+            ? 'Looks good. It is checked when you save.'
             : undefined
         }
         code

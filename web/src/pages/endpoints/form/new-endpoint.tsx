@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { api } from '../../../api/client.js';
 import type { EndpointWithSecret } from '../../../api/types.js';
 import { nameOfEndpoint } from '../../../parts/endpoints/names.js';
+import { useLook } from '../../../shell/look/use-look.js';
 import { Card, PageHead } from '../../../shell/page.js';
 import { To } from '../../../ui/link.js';
 import { SecretBox } from '../secret/secret.js';
@@ -20,7 +21,7 @@ export function NewEndpoint() {
       <PageHead
         title="Register an endpoint"
         crumbs={<To page="endpoints">Endpoints</To>}
-        about="Hookline asks the URL whether it wants events before it sends any, unless the operator has turned that off."
+        about="The URL may first be asked whether it wants events; none is sent before it has said so."
       />
       <Card>
         <EndpointForm
@@ -37,6 +38,7 @@ export function NewEndpoint() {
 }
 
 function Registered({ endpoint }: { endpoint: EndpointWithSecret }) {
+  const { name } = useLook();
   return (
     <>
       <PageHead
@@ -52,7 +54,7 @@ function Registered({ endpoint }: { endpoint: EndpointWithSecret }) {
       <Verification id={endpoint.id} />
       <Card title="Signing secret">
         <div className="stack">
-          <p>Your application checks with it that a delivery comes from Hookline. Keep it like a password.</p>
+          <p>Your application checks with it that a delivery comes from {name}. Keep it like a password.</p>
           <SecretBox keys={endpoint} />
           <VerifyCode keys={endpoint} />
         </div>
