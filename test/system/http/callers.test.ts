@@ -29,9 +29,9 @@ describe('a caller of the API', () => {
     }
     // As a server has left it that stands in for MongoDB and drops empty lists.
     const connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
-    const records = connection.collection<{ _id: string }>('idempotency_records');
-    const _id = `${producer.accountId}:order-1`;
-    const { modifiedCount } = await records.updateOne({ _id }, { $unset: { targets: 1 } });
+    const { modifiedCount } = await connection
+      .collection('events')
+      .updateOne({ once: `${producer.accountId}:order-1` }, { $unset: { targets: 1 } });
     await connection.close();
     assert.equal(modifiedCount, 1);
     assert.deepEqual((await post()).json, first.json);

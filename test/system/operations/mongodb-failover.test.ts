@@ -136,15 +136,14 @@ describe('a MongoDB server that hands over to another [world]', () => {
       databases.push(database);
       return database;
     };
-    const recordsOfKeys = () =>
-      server.admin.db(new URL(uri).pathname.slice(1)).collection('idempotency_records');
+    const sessions = () => server.admin.db(new URL(uri).pathname.slice(1)).collection('portal_sessions');
 
     it('`hookline migrate` says that an index was not made, and ends with 1', async () => {
       const environment = await testEnvironment({ MONGODB_URI: uri });
       await server.fail({ failCommands: ['createIndexes'], errorCode: 13 });
       await assert.rejects(runHere('migrate', environment), (error: Error & { code: number }) => {
         assert.equal(error.code, 1);
-        assert.match(error.message, /MongoDB has not made the indexes of .*idempotency_records/);
+        assert.match(error.message, /MongoDB has not made the indexes of .*portal_sessions/);
         return true;
       });
       await server.heal();
@@ -189,10 +188,10 @@ describe('a MongoDB server that hands over to another [world]', () => {
     });
 
     it('the time after which documents are removed is changed where it was another', async () => {
-      await recordsOfKeys().createIndex({ created_at: 1 }, { expireAfterSeconds: 17 });
+      await sessions().createIndex({ expires_at: 1 }, { expireAfterSeconds: 17 });
       const database = await connect();
       await database.createIndexes();
-      const [index] = (await recordsOfKeys().indexes()).filter(({ name }) => name === 'created_at_1');
+      const [index] = (await sessions().indexes()).filter(({ name }) => name === 'expires_at_1');
       assert.equal(index?.['expireAfterSeconds'], 24 * 3_600);
     });
   });
