@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { compareLog, NO_LOG_COUNTS } from '../src/bin/archive/compare-log.js';
 import { compareVersions } from '../src/bin/archive/compare-versions.js';
 import { requireBoxes } from '../src/bin/process/secrets.js';
+import { createSegmentAppender } from '../src/bin/service/log/segment-appender.js';
 import { loadSettings } from '../src/config/load.js';
 import { positionAt, runOrder } from '../src/domain/archive/archived.js';
 import { committedRecord } from '../src/domain/archive/commitments.js';
@@ -15,6 +16,7 @@ import { createPayloadSealer, type PayloadSealer } from '../src/domain/privacy/p
 import { connectDatabase, type Database } from '../src/models/database.js';
 import { percentile } from './support/statistics.js';
 import { type BenchServers, startBenchSystem } from './support/system.js';
+import { usageOf } from './support/usage.js';
 
 /** How long reads of the archive take. Milliseconds. */
 export interface ArchiveTimes {
@@ -35,16 +37,25 @@ const PAYLOAD = JSON.stringify({
 
 /** Deliveries that Temporal has forgotten: they are put into the archive by themselves. */
 export async function fillArchive(
-  { archive, events, dataKeys }: Pick<Database, 'archive' | 'events' | 'dataKeys'>,
+  {
+    archive,
+    segments,
+    log,
+    events,
+    dataKeys,
+  }: Pick<Database, 'archive' | 'segments' | 'log' | 'events' | 'dataKeys'>,
   account_id: string,
   count: number,
+  atOnce = AT_ONCE,
+  keep: (act: () => Promise<void>) => Promise<void> = (act) => act(),
 ): Promise<{ ids: string[]; endpointIds: string[] }> {
+  const { takeAll } = createSegmentAppender({ segments, log }, { refused: async () => {} });
   const endpointIds = Array.from({ length: 10 }, () => newId('endpoint'));
   const ids: string[] = [];
   const sealer = createPayloadSealer(dataKeys, false);
   const began = Date.now() - 31 * DAY_MS;
-  for (let made = 0; made < count; made += AT_ONCE) {
-    const some = Array.from({ length: Math.min(AT_ONCE, count - made) }, (_, index) =>
+  for (let made = 0; made < count; made += atOnce) {
+    const some = Array.from({ length: Math.min(atOnce, count - made) }, (_, index) =>
       archivedDelivery(
         account_id,
         endpointIds,
@@ -59,11 +70,13 @@ export async function fillArchive(
       const { commitment, key = '' } = sealed.get(eventId) ?? {};
       const salts = await archive.saltsOf({ accountId: account_id, eventId }, key, { id, revision });
       const record = committedRecord(account_id, { ...delivery, closed }, revision, commitment, salts);
-      return { ...delivery, key, record };
+      return { delivery: { ...delivery, key, record } };
     });
     const kept = await Promise.all(committed);
-    await archive.addDeliveries(kept);
-    await archive.logKept(kept);
+    await keep(async () => {
+      await archive.rows.keep(kept);
+      await takeAll();
+    });
     ids.push(...some.map(({ delivery }) => delivery.id));
   }
   return { ids, endpointIds };
@@ -209,6 +222,45 @@ export async function readArchive(
   return results;
 }
 
+/** What it costs to keep a delivery and to have the log take it. Milliseconds. */
+export interface KeepingCost {
+  atOnce: number;
+  /** Of processor time of the MongoDB server, and of this process. */
+  server: number;
+  own: number;
+  elapsed: number;
+}
+
+/** Keeps deliveries, some at once, and has the log take them. */
+export async function measureKeeping(
+  servers: BenchServers,
+  { count, atOnce }: { count: number; atOnce: number },
+): Promise<KeepingCost> {
+  const settings = loadSettings(servers.environment());
+  const database = await connectDatabase(settings.MONGODB_URI ?? '', {
+    ...requireBoxes(settings),
+    encryptsPayloads: true,
+  });
+  const pid = (await servers.pid('MongoDB')) ?? 0;
+  const cost = { atOnce, server: 0, own: 0, elapsed: 0 };
+  try {
+    await database.createIndexes();
+    await fillArchive(database, newId('account'), count, atOnce, async (act) => {
+      const server = (await usageOf(pid))?.cpuMs ?? 0;
+      const own = process.cpuUsage();
+      const began = performance.now();
+      await act();
+      const { user, system } = process.cpuUsage(own);
+      cost.elapsed += (performance.now() - began) / count;
+      cost.own += (user + system) / 1_000 / count;
+      cost.server += (((await usageOf(pid))?.cpuMs ?? 0) - server) / count;
+    });
+    return cost;
+  } finally {
+    await database.close();
+  }
+}
+
 /** What it costs to compare a whole archive with the log. */
 export interface AuditCost {
   seconds: number;
@@ -223,7 +275,7 @@ async function audit(database: Database): Promise<AuditCost> {
   const began = performance.now();
   const before = process.cpuUsage();
   let differences = 0;
-  for await (const _ of compareLog({ database, keys: [], keptDays: 400 }, { ...NO_LOG_COUNTS }))
+  for await (const _ of compareLog({ database, keys: [], memory: {}, keptDays: 400 }, { ...NO_LOG_COUNTS }))
     differences += 1;
   for await (const _ of compareVersions(database.changes.audit, { from: new Date(0), to: new Date() }))
     differences += 1;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { pino } from 'pino';
 import { installRuntime } from '../src/temporal/server/connection.js';
-import { measureArchive } from './archive.js';
+import { measureArchive, measureKeeping } from './archive.js';
 import { measureEconomy } from './economy.js';
 import { measureFloor } from './floor.js';
 import { measureMe, type RouteSpeed } from './me.js';
@@ -189,6 +189,16 @@ async function run(): Promise<Record<string, unknown>> {
         `(j) archived: ${call}`,
         `${p50.toFixed(0)}, ${p95.toFixed(0)} ms`,
       );
+    for (const atOnce of [60, 1]) {
+      const count = atOnce * (atOnce > 1 ? 50 : 400);
+      const cost = await onFreshServers((servers) => measureKeeping(servers, { count, atOnce }));
+      note(
+        `archive keeping ${atOnce}`,
+        cost,
+        `(j) a delivery is kept and logged, ${atOnce} at once`,
+        `${cost.elapsed.toFixed(1)} ms; processor time ${cost.own.toFixed(2)} ms, of MongoDB ${cost.server.toFixed(2)} ms`,
+      );
+    }
     const { seconds, processor, differences } = audit;
     note(
       'archive audit',

@@ -6,11 +6,10 @@ import {
   type ClosedExecution,
   type ClosedExecutions,
   type DeliveryToArchive,
-  type KeptRecord,
+  type DeliveryToKeep,
   type KeptRun,
   LOOKED_AT_AGAIN_MS,
   type RunKey,
-  type SealableDelivery,
 } from '../../src/domain/archive/to-archive.js';
 import { inParts, together } from '../../src/domain/basics/bounded-memory.js';
 import { sharedDate, sharedNow, temporalClock } from '../../src/domain/time/shared-time.js';
@@ -22,7 +21,7 @@ import { whileSigning } from './while-signing.js';
 
 /** Executions that are read at once. */
 const READS_AT_ONCE = 4;
-/** Executions whose deliveries are kept before the log takes them. */
+/** Executions whose deliveries are kept together, in one segment. */
 const KEPT_AT_ONCE = 20;
 /** A part of a run ends after this, even if more is to be archived. Milliseconds. */
 const PART_TIME_MS = 20_000;
@@ -85,7 +84,7 @@ export function createArchiveClosed({
     const end = new Date(now - (request.settled_after_ms ?? timings.archive_settles_ms));
     const upTo = await archive.upTo();
     // What an interrupted run has kept, Temporal may not have any more, so that no window will show it.
-    if (upTo && upTo.getTime() < sharedNow() - request.reach_ms) await archive.logAllStored();
+    if (upTo && upTo.getTime() < sharedNow() - request.reach_ms) await archive.rows.adoptAll();
     const from = new Date(upTo ? upTo.getTime() - LOOKED_AT_AGAIN_MS : end.getTime() - request.reach_ms);
     const width = upTo ? end.getTime() - from.getTime() : FIRST_WIDTH_MS;
     const first = await archiveWindows({ from, end, width, deadline }, (to) => archive.advance(to));
@@ -190,9 +189,11 @@ function apart(executions: readonly ClosedExecution[]): Record<'first' | 'later'
 /** @param executions with one run of each delivery */
 async function archiveTogether(writes: Writes, executions: readonly ClosedExecution[]): Promise<number> {
   const { archive } = writes;
-  const known = await archive.known(executions.flatMap(({ runs }) => runs.map(({ id }) => id)));
-  // Of a run that was interrupted, or goes on beside this one: both get the same leaves.
-  await archive.logStored([...known.values()].flatMap(({ id, isLogged }) => (isLogged ? [] : [id])));
+  const { rows } = archive;
+  const ids = executions.flatMap(({ runs }) => runs.map(({ id }) => id));
+  let known = await rows.known(ids);
+  // A run that was interrupted may have left some without a segment.
+  if (await rows.adopt([...known.values()])) known = await rows.known(ids);
   const isNew = ({ id, run_order }: RunKey) => run_order > (known.get(id)?.run_order ?? '');
   const wanted = executions.map(({ runs }) => new Set(runs.filter(isNew).map(({ id }) => id)));
   const moved = executions
@@ -210,8 +211,8 @@ async function archiveTogether(writes: Writes, executions: readonly ClosedExecut
       }),
     ),
   );
-  await archive.logKept(kept.flat());
-  await archive.move(moved);
+  await rows.keep(kept.flat());
+  await rows.move(moved);
   return kept.flat().length;
 }
 
@@ -220,24 +221,19 @@ async function archiveOne(
   execution: ClosedExecution,
   ids: ReadonlySet<string>,
   known: ReadonlyMap<string, KeptRun>,
-): Promise<KeptRecord[]> {
+): Promise<DeliveryToKeep[]> {
   const { deliveries, events } = await execution.read(ids);
   await teller.note(deliveries);
   const sealed = await archive.keepEvents(events);
-  const toArchived = async (delivery: DeliveryToArchive): Promise<SealableDelivery> => {
+  const toKeep = async (delivery: DeliveryToArchive): Promise<DeliveryToKeep> => {
     const { closed: _, ...archived } = delivery;
-    const revision = (known.get(delivery.id)?.revision ?? 0) + 1;
+    const before = known.get(delivery.id);
+    const revision = (before?.revision ?? 0) + 1;
     const { commitment, key = '' } = sealed.get(delivery.event_id) ?? {};
     const event = { accountId: delivery.account_id, eventId: delivery.event_id };
     const salts = await archive.saltsOf(event, key, { id: delivery.id, revision });
     const record = committedRecord(delivery.account_id, delivery, revision, commitment, salts);
-    return { ...archived, revision, record, key };
+    return { delivery: { ...archived, revision, record, key }, before };
   };
-  const sealable = await Promise.all(deliveries.map(toArchived));
-  await archive.addDeliveries(sealable.filter(({ id }) => !known.has(id)));
-  for (const delivery of sealable) {
-    const before = known.get(delivery.id);
-    if (before) await archive.replaceDelivery(delivery, before);
-  }
-  return sealable.map(({ id, record }) => ({ id, record }));
+  return Promise.all(deliveries.map(toKeep));
 }

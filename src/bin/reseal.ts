@@ -4,8 +4,8 @@ import { requireBoxes } from './process/secrets.js';
 import { withDatabase } from './process/with-database.js';
 
 /**
- * Encrypts what is stored of secrets, and the data keys of payloads, with the first of the keys. It may run while the
- * service does.
+ * Encrypts what is stored of secrets, and the data keys of payloads, with the first of the keys, and tags with it what
+ * is recorded. It may run while the service does.
  */
 export async function reseal(settings: Settings): Promise<void> {
   const options = () => ({ ...requireBoxes(settings), keysUri: settings.HOOKLINE_KEYS_MONGODB_URI });
@@ -15,6 +15,9 @@ export async function reseal(settings: Settings): Promise<void> {
     print(`Accounts whose business key secret was encrypted again: ${await database.keySecrets.resealAll()}`);
     await database.changes.collect();
     print(`Changes that were tagged again: ${await database.changes.audit.retagAll()}`);
+    const { archive, segments, sequences, dataKeys } = database;
+    const records = (await archive.retagAll()) + (await segments.retagAll()) + (await sequences.retagAll());
+    print(`Records of the archive that were tagged again: ${records + (await dataKeys.retagAll())}`);
     print(`Keys of the log that were encrypted again: ${await database.logKeys.resealAll()}`);
   });
 }

@@ -24,13 +24,13 @@ import { EndpointRepository } from './endpoint/endpoints.js';
 import { EveryEndpoint } from './endpoint/every-endpoint.js';
 import { ListenerRepository } from './endpoint/listeners.js';
 import { UsedTicketRepository } from './endpoint/used-tickets.js';
-import { EventSeal } from './event/event-document.js';
 import { EventKindRepository } from './event/event-kinds.js';
 import { EventRepository } from './event/events.js';
 import { KeySecretRepository } from './event/key-secrets.js';
 import { StarterRepository } from './event/starters.js';
 import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
+import { SegmentRepository } from './log/segments.js';
 import { wakeWritersOfClosedSockets } from './mongo/closed-sockets.js';
 import { DURABLE, requireDurable } from './mongo/durability.js';
 import { followClock } from './mongo/follow-clock.js';
@@ -128,7 +128,8 @@ export async function connectDatabase(
   const logins = new LoginRepository(connection, changes);
   const oauthClients = new OAuthClientRepository(connection, changes);
   const oauthRecords = new OAuthRecordRepository(connection);
-  const dataKeys = new DataKeyRepository(apart ?? connection, keyBox, timings);
+  const dataKeys = new DataKeyRepository(apart ?? connection, keyBox, box, timings);
+  const segments = new SegmentRepository(connection, box);
   const accountLocks = new AccountLocks(connection);
   const sealer = createPayloadSealer(dataKeys, encryptsPayloads);
   return {
@@ -136,7 +137,7 @@ export async function connectDatabase(
     accountLocks,
     accounts: new AccountRepository(connection, profiles, changes, timings),
     apiKeys: new ApiKeyRepository(connection, changes, timings),
-    archive: new ArchiveRepository(connection, archive, sealer, log, new EventSeal(box)),
+    archive: new ArchiveRepository(connection, archive, { sealer, keys: dataKeys, segments, log }, box),
     changes,
     dataKeys,
     /** Where they are. */
@@ -163,7 +164,8 @@ export async function connectDatabase(
     rateWindows: new RateWindowRepository(connection),
     starters: new StarterRepository(connection),
     startedReplays: new StartedReplays(connection, accountLocks),
-    sequences: new SequenceRepository(connection),
+    segments,
+    sequences: new SequenceRepository(connection, box),
     minutes: new MinuteRepository(connection),
     tallies: new TallyRepository(connection),
     usedTickets: new UsedTicketRepository(connection),

@@ -114,7 +114,7 @@ async function compareOne(
   before: Date,
   isOpen: boolean,
 ): Promise<Compared> {
-  const known = await archive.known(execution.runs.map(({ id }) => id));
+  const known = await archive.rows.known(execution.runs.map(({ id }) => id));
   const differences: Difference[] = [];
   const missing: RunKey[] = [];
   const wanted = new Set<string>();
@@ -122,11 +122,6 @@ async function compareOne(
   for (const run of execution.runs) {
     const { id, run_id, run_order } = run;
     const found = known.get(id);
-    // What the log does not have yet, nobody reads: it is told with the log.
-    if (found?.isLogged === false) {
-      later += 1;
-      continue;
-    }
     if (!found || (found.run_id !== run_id && found.run_order < run_order)) missing.push(run);
     if (!found || found.run_id === run_id || found.run_order < run_order) wanted.add(id);
   }
@@ -177,7 +172,7 @@ async function deliveryDifference(
   archive: Servers['database']['archive'],
 ): Promise<string | undefined> {
   const { archived, altered } = (await archive.stored(delivery.account_id, delivery.id)) ?? {};
-  if (!archived) return 'is archived as that of another account, or is not in the log';
+  if (!archived) return 'is archived as that of another account';
   const differs = differing(delivery, archived);
   if (!altered) return differs;
   return differs ? `was altered, and ${differs}` : altered.how;

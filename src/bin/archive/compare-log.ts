@@ -1,19 +1,23 @@
 import { canonicalJson, changeRecord, voidRecord } from '../../domain/archive/record.js';
+import { LogCopyError } from '../../domain/log/checkpoint-copy.js';
 import { isLogAltered } from '../../domain/log/log-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
-import { TILE_WIDTH } from '../../domain/log/tiles.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
-import type { AuditedDelivery, HasEvent } from '../../models/archive/archive-audit.js';
+import type { AuditedDelivery } from '../../models/archive/archive-audit.js';
+import { wrongIn } from '../../models/archive/unaltered.js';
 import type { LoggableChange } from '../../models/change/change-seal.js';
 import type { Database } from '../../models/database.js';
+import type { Memory } from '../../models/log/log.js';
+import { leafIn, nameOf, type Segment } from '../../models/log/segments.js';
+import { compareSegments, explainNamed } from './compare-segments.js';
 import type { Difference } from './difference.js';
 import { Held } from './held.js';
-import { AGAIN, ALTERED, LeafMarks, RECORDED, REPLACED, UNKNOWN } from './leaf-marks.js';
+import { AGAIN, ALTERED, LeafMarks, NAMED, OLD, RECORDED, REPLACED, UNKNOWN } from './leaf-marks.js';
 
 const DAY_MS = 24 * 3_600_000;
 /** Leaves without a record that are looked for once more, and of which it is told why. Beyond, they are counted. */
-const MAX_UNKNOWN = 100_000;
+const MAX_MISSING = 100_000;
 const LEAVES_AT_ONCE = 500;
 /** Records without a leaf that are told one by one. */
 const MAX_LEAFLESS = 10_000;
@@ -38,8 +42,10 @@ export type LogCounts = typeof NO_LOG_COUNTS;
 
 /** What is compared, and with what. */
 export interface LogSources {
-  database: Pick<Database, 'archive' | 'changes' | 'log' | 'sequences'>;
+  database: Pick<Database, 'archive' | 'changes' | 'log' | 'segments' | 'sequences'>;
   keys: readonly NoteVerifier[];
+  /** What remembers checkpoints of the log outside of MongoDB. */
+  memory: Memory;
   /** Records are kept at least so long, days. */
   keptDays: number;
   /** The log should have everything from before this; absent: nobody knows. */
@@ -49,36 +55,23 @@ export interface LogSources {
 }
 
 /**
- * Compares everything that is archived, and all changes, with the leaves of the log: each record with its leaf, and
- * each leaf with its record. One pass over each; what is held is a byte for each leaf, a time for each 256, and 40
- * bytes for each event.
+ * Compares everything that is archived, and all changes, with segments and leaves of the log: each record with its
+ * leaf, and each leaf with its record. What is held is a byte for each leaf and 40 bytes for each event.
  *
  * @param counts are counted up
  */
 export async function* compareLog(sources: LogSources, counts: LogCounts): AsyncIterable<Difference> {
-  const { archive, changes, log, sequences } = sources.database;
+  const { database, keptDays, loggedBefore } = sources;
+  const { archive, changes, log, segments, sequences } = database;
   yield* auditTree(sources);
   const size = await log.size();
   counts.leaves = size;
   const marks = new LeafMarks(size);
-  /** By tile, the latest time at which something closed whose record it has: it was appended later than that. */
-  const times = new Float64Array(Math.ceil(size / TILE_WIDTH));
-  const noteTime = (leaf: number, at: string | undefined) => {
-    const tile = Math.floor(leaf / TILE_WIDTH);
-    if (at !== undefined && times[tile] !== undefined) times[tile] = Math.max(times[tile], Date.parse(at));
-  };
-  const leafless: { id: string; leaf: number }[] = [];
-  const mark = async (records: readonly LoggedRecord[]): Promise<void> => {
-    for (const { id, leaf, at, isLeaf } of await withLeaves(records, log)) {
-      if (!isLeaf) leafless.push({ id, leaf });
-      else {
-        marks.set(leaf, RECORDED);
-        noteTime(leaf, at);
-      }
-    }
-  };
-  /** Of records that the log does not have yet, as far as they say. */
-  const unloggedHashes = new Set<string>();
+  /** Of records that the log may have, though their segments do not say so. */
+  const waiting = new Set<string>();
+  // By this machine's clock: whoever has MongoDB can set that one.
+  const keptSince = Date.now() - keptDays * DAY_MS;
+  yield* compareSegments(database, { keptSince, loggedBefore }, marks, waiting);
 
   const events = new Held();
   for await (const { id, how, name } of archive.audit.events()) {
@@ -86,31 +79,41 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     events.add(name);
     if (how) yield { id, what: how };
   }
-  const hasEvent = (name: string) => events.has(name);
-  for await (const delivery of archive.audit.deliveries(hasEvent)) {
-    if (delivery.leaf === undefined) {
-      yield* unloggedDelivery(delivery, sources.loggedBefore, counts);
-      if (delivery.unloggedHash !== undefined && unloggedHashes.size < MAX_LEAFLESS)
-        unloggedHashes.add(delivery.unloggedHash);
-    } else {
-      counts.deliveries += 1;
-      yield* markDelivery({ ...delivery, leaf: delivery.leaf }, marks, noteTime, leafless, sources.ledger);
+  for await (const some of archive.audit.deliveries((name) => events.has(name))) {
+    const known = await segments.find(some.map(({ row }) => row.segment));
+    const leaves = some.map(({ row }) => leafOf(known.get(row.segment), row));
+    const stored = await log.leavesAt(leaves.flatMap((leaf) => leaf ?? []));
+    for (const [at, delivery] of some.entries()) {
+      const leaf = leaves[at];
+      const place = { segment: known.get(delivery.row.segment), leaf, hash: stored.get(leaf ?? -1) };
+      yield* compareRow(delivery, place, sources, marks, counts);
     }
   }
+
+  const leafless: { id: string; leaf: number }[] = [];
+  const mark = async (records: readonly LoggedRecord[]): Promise<void> => {
+    for (const { id, leaf, isLeaf } of await withLeaves(records, log)) {
+      if (isLeaf) marks.set(leaf, RECORDED);
+      else if (leafless.length < MAX_LEAFLESS) leafless.push({ id, leaf });
+    }
+  };
   for await (const some of changes.audit.changes()) {
-    for (const one of some) yield* unlogged(one, sources.loggedBefore, counts);
+    for (const one of some) yield* unlogged(one, loggedBefore, counts);
     const logged = some.filter(({ leafIndex }) => leafIndex !== undefined);
     counts.changes += logged.length;
     await mark(logged.map(recordOfChange));
   }
-  for await (const some of sequences.recorded()) {
-    counts.voids += some.length;
-    await mark(
-      some.map(({ leafIndex: leaf, id, ...numbers }) => {
-        return { id: `void numbers ${id}`, leaf, record: voidRecord(numbers) };
-      }),
-    );
-  }
+  for (const isLogged of [true, false])
+    for await (const some of sequences.recorded(isLogged)) {
+      for (const { id, wrong } of some)
+        if (wrong !== undefined) yield { id: `void numbers ${id}`, what: wrong };
+      const right = some.filter(({ wrong }) => wrong === undefined);
+      if (!isLogged) continue;
+      counts.voids += right.length;
+      await mark(
+        right.map((one) => ({ id: `void numbers ${one.id}`, leaf: one.leafIndex, record: voidRecord(one) })),
+      );
+    }
   for (const { id, leaf } of leafless) {
     const isOthers = !marks.has(leaf) || marks.get(leaf) === RECORDED;
     yield {
@@ -122,53 +125,62 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     // It is told already that something is wrong with it.
     if (!isOthers) marks.set(leaf, ALTERED);
   }
-  yield* explainLeaves(sources, marks, times, counts, hasEvent, unloggedHashes);
+  yield* explainLeaves(database, marks, counts, waiting);
 }
 
-async function* auditTree({ database: { log }, keys }: LogSources): AsyncIterable<Difference> {
+/** Whether the log would be signed as it is: all tiles, and every checkpoint that something remembers. */
+async function* auditTree({ database: { log }, keys, memory }: LogSources): AsyncIterable<Difference> {
   try {
-    await log.audit(keys, Number.POSITIVE_INFINITY);
+    await log.check(keys, memory);
   } catch (error) {
-    if (!isLogAltered(error)) throw error;
-    yield { id: 'the log', what: `is not the one that was signed: ${error.message}` };
+    if (!(isLogAltered(error) || error instanceof LogCopyError)) throw error;
+    yield { id: 'the log', what: `would not be signed: ${error.message}` };
   }
 }
 
-function* markDelivery(
-  { id, revision, leaf, replaced, record, how, isLeafless }: AuditedDelivery & { leaf: number },
+/** Where the segment of a row says that the log has its record. */
+function leafOf(
+  segment: Segment | undefined,
+  { _id: id, revision }: AuditedDelivery['row'],
+): number | undefined {
+  return segment && leafIn(segment, nameOf({ id, revision }));
+}
+
+/** @param place the segment that the row names, if it is there, and the leaf that the log has where that says */
+function* compareRow(
+  { id, row, archivedAt, record, how }: AuditedDelivery,
+  place: { segment: Segment | undefined; leaf: number | undefined; hash: Buffer | undefined },
+  { loggedBefore, ledger }: LogSources,
   marks: LeafMarks,
-  noteTime: (leaf: number, at: string | undefined) => void,
-  leafless: { id: string; leaf: number }[],
-  ledger: LogSources['ledger'],
+  counts: LogCounts,
 ): Iterable<Difference> {
-  if (isLeafless && leafless.length < MAX_LEAFLESS) {
-    leafless.push({ id, leaf });
+  const { segment, leaf, hash } = place;
+  if (how) yield { id, what: how };
+  if (!segment) {
+    counts.unlogged += 1;
+    // A time that no run can have written is none.
+    const isRecent = loggedBefore && archivedAt >= loggedBefore.getTime() && archivedAt <= sharedNow();
+    if (!how && !isRecent) yield { id, what: `names the segment ${row.segment}, which is not there` };
     return;
   }
-  if (how) yield { id, what: how };
-  if (isLeafless) return;
-  marks.set(leaf, RECORDED);
-  for (const number of replaced) marks.set(number, REPLACED);
-  if (replaced.length !== revision - 1)
-    yield { id, what: `is revision ${revision}, but says that it replaced ${replaced.length} records` };
+  const wrong = wrongIn(segment, row);
+  if (wrong !== undefined) {
+    if (!how) yield { id, what: wrong };
+    // It is told already that something is wrong with it.
+    if (leaf !== undefined) marks.set(leaf, ALTERED);
+    return;
+  }
+  if (leaf === undefined) {
+    counts.unlogged += 1;
+    return;
+  }
+  counts.deliveries += 1;
+  if (hash?.equals(leafHash(row.record))) marks.set(leaf, RECORDED);
   const { closed_at } = record ?? {};
-  noteTime(leaf, closed_at);
   if (!ledger || closed_at === undefined) return;
   const at = new Date(closed_at);
   if (at >= ledger.from && at < ledger.to && !ledger.held.has(id))
     yield { id, what: `closed at ${closed_at}, but Temporal does not have it` };
-}
-
-/** A delivery that is kept and not in the log: a run was interrupted, or is under way. */
-function* unloggedDelivery(
-  { id, archivedAt }: AuditedDelivery,
-  loggedBefore: Date | undefined,
-  counts: LogCounts,
-): Iterable<Difference> {
-  counts.unlogged += 1;
-  // A time that no run can have written is none.
-  if (!(loggedBefore && archivedAt >= loggedBefore.getTime() && archivedAt <= sharedNow()))
-    yield { id, what: 'is kept, and is not in the log yet' };
 }
 
 /** A change that says that the log does not have it. */
@@ -184,17 +196,15 @@ function* unlogged(
     yield { id, what: `was made at ${at}, and is not in the log yet` };
 }
 
-/** A record, the leaf that it says it has, and since when it is there. */
+/** A record, and the leaf that it says it has. */
 interface LoggedRecord {
   id: string;
   leaf: number;
   record: object;
-  at?: string;
 }
 
 function recordOfChange({ accountId, leafIndex: leaf = -1, ...salted }: LoggableChange): LoggedRecord {
-  const { id, at } = salted.change;
-  return { id, leaf, at, record: changeRecord(accountId, salted) };
+  return { id: salted.change.id, leaf, record: changeRecord(accountId, salted) };
 }
 
 /** Records, and whether the log has the leaf of each where it says. */
@@ -208,34 +218,20 @@ async function withLeaves(records: readonly LoggedRecord[], log: Database['log']
 
 /** Tells of each leaf without a record why it has none. */
 async function* explainLeaves(
-  { database, keptDays }: LogSources,
+  database: LogSources['database'],
   marks: LeafMarks,
-  times: Float64Array,
   counts: LogCounts,
-  hasEvent: HasEvent,
-  unloggedHashes: ReadonlySet<string>,
+  waiting: ReadonlySet<string>,
 ): AsyncIterable<Difference> {
-  await lookAgain(database, marks, hasEvent);
-  await findAgain(database, marks, unloggedHashes);
+  yield* explainNamed(database, marks);
+  await lookAgain(database, marks);
+  await findAgain(database, marks, waiting);
   counts.replaced = marks.count(REPLACED);
   counts.again = marks.count(AGAIN);
-  const keptSince = sharedNow() - keptDays * DAY_MS;
-  let earliest = 0;
-  let tile = -1;
+  counts.expired = marks.count(OLD);
+  counts.missing = marks.count(NAMED) + marks.count(UNKNOWN);
   let missing: { first: number; last: number } | undefined;
-  for (const leaf of marks.with(UNKNOWN)) {
-    for (; tile < Math.floor(leaf / TILE_WIDTH); ) {
-      earliest = Math.max(earliest, times[tile] ?? 0);
-      tile += 1;
-      const begun = await database.log.begunAt(tile * TILE_WIDTH);
-      earliest = Math.max(earliest, begun?.getTime() ?? 0);
-    }
-    // Of the first leaves nobody may know when they were appended.
-    if (earliest > 0 && earliest < keptSince) {
-      counts.expired += 1;
-      continue;
-    }
-    counts.missing += 1;
+  for (const leaf of marks.with([NAMED, UNKNOWN])) {
     if (missing && missing.last === leaf - 1) missing.last = leaf;
     else {
       if (missing) yield isMissing(missing);
@@ -251,38 +247,28 @@ function isMissing({ first, last }: { first: number; last: number }): Difference
     : { id: `leaves ${first} to ${last}`, what: 'have no records: they were removed before their time' };
 }
 
-/** Records that were stored or moved while the pass went by. */
-async function lookAgain(
-  { archive, changes, log }: LogSources['database'],
-  marks: LeafMarks,
-  hasEvent: HasEvent,
-): Promise<void> {
-  for (const leaves of unknownIn(marks)) {
-    for await (const { leaf, replaced, isLeafless } of archive.audit.deliveries(hasEvent, leaves)) {
-      if (leaf === undefined || isLeafless) continue;
-      marks.set(leaf, RECORDED);
-      for (const number of replaced) marks.set(number, REPLACED);
-    }
+/** Changes that were given to the log while the pass went by. */
+async function lookAgain({ changes, log }: LogSources['database'], marks: LeafMarks): Promise<void> {
+  for (const leaves of missingIn(marks))
     for await (const some of changes.audit.changes(leaves))
       for (const { leaf, isLeaf } of await withLeaves(some.map(recordOfChange), log))
         if (isLeaf) marks.set(leaf, RECORDED);
-  }
 }
 
 /**
  * Leaves of a record that was appended once more after a crash, of which another leaf has the record, or had it; and of
- * records that the log has, though they do not say so yet.
+ * records that the log has, though their segments do not say so yet.
  */
 async function findAgain(
   { log }: LogSources['database'],
   marks: LeafMarks,
-  unloggedHashes: ReadonlySet<string>,
+  waiting: ReadonlySet<string>,
 ): Promise<void> {
   const unknown = new Map<string, number[]>();
-  for (const leaves of unknownIn(marks))
+  for (const leaves of missingIn(marks))
     for (const [leaf, hash] of await log.leavesAt(leaves)) {
       const key = hash.toString('latin1');
-      if (unloggedHashes.has(key)) marks.set(leaf, RECORDED);
+      if (waiting.has(key)) marks.set(leaf, RECORDED);
       else unknown.set(key, [...(unknown.get(key) ?? []), leaf]);
     }
   if (unknown.size === 0) return;
@@ -296,8 +282,8 @@ async function findAgain(
   }
 }
 
-/** Leaves of which nothing is known now, some at a time; they may be marked meanwhile. */
-function* unknownIn(marks: LeafMarks): Iterable<number[]> {
-  const unknown = [...marks.with(UNKNOWN, MAX_UNKNOWN)];
-  while (unknown.length > 0) yield unknown.splice(0, LEAVES_AT_ONCE);
+/** Leaves that have no record so far, some at a time; they may be marked meanwhile. */
+function* missingIn(marks: LeafMarks): Iterable<number[]> {
+  const missing = [...marks.with([NAMED, UNKNOWN], MAX_MISSING)];
+  while (missing.length > 0) yield missing.splice(0, LEAVES_AT_ONCE);
 }

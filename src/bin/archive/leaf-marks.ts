@@ -1,7 +1,7 @@
 /** What is known of the leaves of a log: a byte for each. */
-export type Mark = 0 | 1 | 2 | 3 | 4;
+export type Mark = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
-/** Nothing. */
+/** Nothing: no segment names it. */
 export const UNKNOWN = 0;
 /** Its record is there. */
 export const RECORDED = 1;
@@ -11,6 +11,12 @@ export const REPLACED = 2;
 export const AGAIN = 3;
 /** What stands in the place of its record is another. */
 export const ALTERED = 4;
+
+/** A segment names it. */
+export const NAMED = 5;
+/** A segment names it that is older than records are kept at least. */
+export const OLD = 6;
+const OPEN: readonly Mark[] = [UNKNOWN, NAMED, OLD];
 
 /** Marks on the leaves of a log of a size. Numbers outside of it are left alone. */
 export class LeafMarks {
@@ -24,9 +30,9 @@ export class LeafMarks {
     return this.marks[leaf] !== undefined;
   }
 
-  /** That a record is there counts for more than anything else; otherwise the first mark stays. */
+  /** That a record is there counts for more than anything else; otherwise the first that explains the leaf stays. */
   set(leaf: number, mark: Exclude<Mark, 0>): void {
-    if (this.has(leaf) && (mark === RECORDED || this.marks[leaf] === UNKNOWN)) this.marks[leaf] = mark;
+    if (this.has(leaf) && (mark === RECORDED || OPEN.includes(this.get(leaf)))) this.marks[leaf] = mark;
   }
 
   get(leaf: number): Mark {
@@ -37,10 +43,10 @@ export class LeafMarks {
     return this.marks.reduce((sum, one) => sum + (one === mark ? 1 : 0), 0);
   }
 
-  /** Numbers of the leaves with a mark, in order. @param most of them */
-  *with(mark: Mark, most = Number.POSITIVE_INFINITY): Iterable<number> {
+  /** Numbers of the leaves with one of some marks, in order. @param most of them */
+  *with(marks: readonly Mark[], most = Number.POSITIVE_INFINITY): Iterable<number> {
     for (let leaf = 0, found = 0; leaf < this.marks.length && found < most; leaf += 1)
-      if (this.marks[leaf] === mark) {
+      if (marks.includes(this.get(leaf))) {
         found += 1;
         yield leaf;
       }

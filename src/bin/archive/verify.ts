@@ -2,9 +2,11 @@ import type { Settings } from '../../config/schema.js';
 import { isLogAltered } from '../../domain/log/log-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
+import { publishedCheckpoints } from '../../temporal/read/archive/published-checkpoints.js';
 import { plain, print, printJson } from '../client/terminal.js';
 import { CommandError, type Values } from '../command.js';
 import { createLogger } from '../process/output.js';
+import { createCheckpointCopy } from '../service/log/checkpoint-copy.js';
 import { createLogSigners } from '../service/log/signers.js';
 import { connectServers } from '../service/servers.js';
 import { compareLedger, type LedgerCounts } from './compare-ledger.js';
@@ -70,9 +72,15 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     const edge = new Date(sharedNow() - settings.HOOKLINE_RETENTION_DAYS * DAY_MS + RETENTION_EDGE_MS);
     const from = start > edge ? start : edge;
     const keys = await createLogSigners(settings, servers.database).known();
+    const memory = {
+      ledger: await publishedCheckpoints(temporal.client, taskQueue),
+      copy: createCheckpointCopy(settings.HOOKLINE_LOG_COPY),
+      abandoned: settings.HOOKLINE_LOG_ABANDONED,
+    };
     const loggedBefore = new Date(upTo.getTime() - LOGGED_WITHIN_MS);
     const { database } = servers;
-    await tell(compareLog({ database, keys, keptDays, loggedBefore, ledger: { held, from, to: end } }, log));
+    const compared = { database, keys, memory, keptDays, loggedBefore };
+    await tell(compareLog({ ...compared, ledger: { held, from, to: end } }, log));
 
     const kept = new Date(sharedNow() - keptDays * DAY_MS + RETENTION_EDGE_MS);
     await database.changes.collect();

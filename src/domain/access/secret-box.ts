@@ -23,6 +23,8 @@ export class SealError extends Error {
  */
 export class SecretBox {
   private readonly keys: readonly [SecretKey, ...SecretKey[]];
+  /** What tags are made with, by key and purpose: as lists are read, a tag is compared for each row. */
+  private readonly tagKeys = new Map<string, Buffer>();
 
   /** @param keys the first one seals; all of them open */
   constructor(keys: readonly [SecretKey, ...SecretKey[]]) {
@@ -56,19 +58,26 @@ export class SecretBox {
    * @param purpose what the text is, so that a tag of one kind of text is none of another
    */
   tag(text: string, purpose: string): string {
-    const [{ id, key }] = this.keys;
-    return `${id}:${tagOf(key, text, purpose).toString('hex')}`;
+    const [key] = this.keys;
+    return `${key.id}:${this.tagOf(key, text, purpose).toString('hex')}`;
   }
 
   /** Whether {@link tag} made a tag of a text, with whichever of the keys. @throws SealError if its key is not known */
   isTagged(tag: string, text: string, purpose: string): boolean {
-    const { id, key } = this.keyOf(tag);
-    const given = Buffer.from(tag.slice(id.length + 1), 'hex');
-    const right = tagOf(key, text, purpose);
+    const key = this.keyOf(tag);
+    const given = Buffer.from(tag.slice(key.id.length + 1), 'hex');
+    const right = this.tagOf(key, text, purpose);
     return given.length === right.length && timingSafeEqual(given, right);
   }
 
-  /** Whether a sealed text has been sealed with an older key than the first. */
+  private tagOf({ id, key }: SecretKey, text: string, purpose: string): Buffer {
+    const name = `${id} ${purpose}`;
+    const tagKey = this.tagKeys.get(name) ?? hmac(key).update(`hookline/tag/${purpose}`).digest();
+    this.tagKeys.set(name, tagKey);
+    return hmac(tagKey).update(text).digest();
+  }
+
+  /** Whether a sealed text, or a tag, is one of an older key than the first. */
   isOutdated(sealed: string): boolean {
     return !sealed.startsWith(`${this.keys[0].id}:`);
   }
@@ -86,12 +95,6 @@ export class SecretBox {
       );
     return key;
   }
-}
-
-function tagOf(key: Buffer, text: string, purpose: string): Buffer {
-  return hmac(hmac(key).update(`hookline/tag/${purpose}`).digest())
-    .update(text)
-    .digest();
 }
 
 /** Before the ids of payload keys and of wrapping keys, where they stand beside secret keys. */

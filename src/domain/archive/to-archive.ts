@@ -41,8 +41,12 @@ export interface SealedEvent {
 /** A delivery to keep, with the key of its event. */
 export type SealableDelivery = ArchivedDelivery & Pick<SealedEvent, 'key'>;
 
-/** The record of a delivery, as this process has made it. */
-export type KeptRecord = Pick<ArchivedDelivery, 'id' | 'record'>;
+/** A delivery to keep, and what it is kept in place of. */
+export interface DeliveryToKeep {
+  delivery: SealableDelivery;
+  /** An earlier run, as it was known; absent: nothing was kept of it. */
+  before?: KeptRun | undefined;
+}
 
 /** Executions that closed in a period are looked for a second time. */
 export interface SecondLook {
@@ -58,8 +62,8 @@ export type RunKey = Pick<ArchivedDelivery, 'id' | 'run_id' | 'run_order' | 'pos
 /** What the archive has of a delivery. */
 export interface KeptRun extends RunKey {
   revision: number;
-  /** The log has its record. If not, a run has kept it and was interrupted, or is about to give it to the log. */
-  isLogged: boolean;
+  /** The segment that names its record, as soon as it is there. */
+  segment: string;
 }
 
 /** An execution in the ledger with closed deliveries. */
@@ -98,29 +102,30 @@ export interface ArchiveWrites {
   /** What is to be looked for a second time; `undefined` before the first run has ended. */
   secondLook(): Promise<SecondLook | undefined>;
   setSecondLook(look: SecondLook): Promise<void>;
-  /** What is archived of some deliveries, by id. */
-  known(ids: readonly string[]): Promise<Map<string, KeptRun>>;
+  rows: RowWrites;
   /** Keeps events at least as long as their deliveries. @returns what these need of them, by id */
   keepEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>>;
   /** The salts of a record; `undefined` if the key of its event was erased. @param key of a {@link SealedEvent} */
   saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined>;
-  /** Keeps deliveries that are not kept yet. Readers have them once the log has: {@link logKept}. */
-  addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void>;
-  /** Puts a later run in the place of an earlier one. Readers have it at once. */
-  replaceDelivery(delivery: SealableDelivery, before: KeptRun): Promise<void>;
-  /**
-   * Appends the records of deliveries that this run has kept, as they are stored, to the log, and notes their numbers.
-   */
-  logKept(kept: readonly KeptRecord[]): Promise<void>;
-  /**
-   * Does the same for deliveries that another run has kept, as they are stored: whatever is read of the same deliveries
-   * now, no leaf is without its record. What somebody has altered meanwhile is left out.
-   */
-  logStored(ids: readonly string[]): Promise<void>;
-  /** Does it for everything that some run has kept: it reads the whole archive. */
-  logAllStored(): Promise<void>;
-  /** Moves runs of deliveries in lists, to the positions that they have now. */
-  move(runs: readonly RunKey[]): Promise<void>;
   /** Removes the payloads that are past their time. @returns how many */
   removePayloads(): Promise<number>;
+}
+
+/** What is kept of closed deliveries: a row of each, and segments, which have the log take their records. */
+export interface RowWrites {
+  /** What is kept of some deliveries, by id. */
+  known(ids: readonly string[]): Promise<Map<string, KeptRun>>;
+  /** Keeps deliveries together, those that nobody else has kept meanwhile. */
+  keep(some: readonly DeliveryToKeep[]): Promise<void>;
+  /**
+   * Makes a segment of those of some deliveries, as they are kept, whose own is not there: a run was interrupted before
+   * it had made it. What somebody has altered meanwhile is left out.
+   *
+   * @returns whether there were any
+   */
+  adopt(some: readonly KeptRun[]): Promise<boolean>;
+  /** Does it for everything that is kept: it reads the whole archive. */
+  adoptAll(): Promise<void>;
+  /** Moves runs of deliveries in lists, to the positions that they have now. */
+  move(runs: readonly RunKey[]): Promise<void>;
 }

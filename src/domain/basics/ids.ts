@@ -18,6 +18,7 @@ const PREFIXES = {
   profile: 'prof',
   replay: 'rpl',
   request: 'req',
+  segment: 'seg',
   starter: 'strt',
 } as const;
 

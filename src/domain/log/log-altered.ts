@@ -10,6 +10,8 @@
  * - `tree_altered`: the stored tree is not the one that was signed, or does not continue it
  * - `change_altered`: a change is not what was written, or says that the log has it, which has not. It stays out of the
  * log, which goes on
+ * - `segment_altered`: a segment is not what was written, likewise
+ * - `void_altered`: a range of void numbers is not what was declared, likewise
  */
 export const LOG_ALTERED_REASONS = [
   'checkpoint_missing',
@@ -20,6 +22,8 @@ export const LOG_ALTERED_REASONS = [
   'leaves_missing',
   'tree_altered',
   'change_altered',
+  'segment_altered',
+  'void_altered',
 ] as const;
 
 export type LogAlteredReason = (typeof LOG_ALTERED_REASONS)[number];

@@ -1,9 +1,8 @@
 import type { Model } from 'mongoose';
-import { leafHash } from '../../domain/log/merkle-tree.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { EventDocument } from '../event/event-document.js';
 import { inOnePass } from '../mongo/in-order.js';
-import { type DeliveryDocument, UNLOGGED } from './archive-documents.js';
+import type { DeliveryDocument } from './archive-documents.js';
 import type { UnalteredReader } from './unaltered.js';
 
 /** Documents that expire within this may be gone already, milliseconds: MongoDB removes them now and then. */
@@ -11,22 +10,15 @@ const GOING_MS = 3_600_000;
 
 /** An archived delivery as it was looked at. */
 export interface AuditedDelivery {
+  /** As it is stored. */
+  row: Pick<DeliveryDocument, '_id' | 'revision' | 'record' | 'segment'>;
   id: string;
   /** When it was archived, milliseconds since the epoch. */
   archivedAt: number;
-  /** Where the log has its record, as the document says; absent: it does not say that the log has it. */
-  leaf: number | undefined;
-  /** Hash of the record of one that does not say where, as bytes in Latin-1. */
-  unloggedHash: string | undefined;
-  /** Where it had records of earlier runs, which this one has replaced. */
-  replaced: readonly number[];
-  revision: number;
-  /** The record, if it is the one of the leaf. */
+  /** The record, if the row is what was written. */
   record: { closed_at?: string; payload_commitment?: string; sequence?: number } | undefined;
   /** What is wrong with it, as of `RecordAlteredError`. */
   how: string | undefined;
-  /** The log has no leaf of its record where it says. */
-  isLeafless: boolean;
 }
 
 /** An archived event as it was looked at. */
@@ -60,18 +52,22 @@ export class ArchiveAudit {
   }
 
   /**
-   * Deliveries in the order in which they were archived, as far as the server keeps it: that is the order of their
-   * leaves, so each tile is read once or twice.
+   * Deliveries in the order in which they were archived, as far as the server keeps it: those of a segment together.
    *
    * @param hasEvent knows the events that were looked at before
-   * @param leaves only those that say they have these, or had them; absent: all
    */
-  async *deliveries(hasEvent: HasEvent, leaves?: readonly number[]): AsyncIterable<AuditedDelivery> {
-    const $in = [...(leaves ?? [])];
-    const found = this.deliveryModel.find(
-      leaves ? { $or: [{ leaf_index: { $in } }, { replaced_leaves: { $in } }] } : {},
-    );
-    for await (const some of inOnePass(found)) yield* await this.lookAt(some, hasEvent);
+  async *deliveries(hasEvent: HasEvent): AsyncIterable<AuditedDelivery[]> {
+    for await (const some of inOnePass(this.deliveryModel.find())) yield this.lookAt(some, hasEvent);
+  }
+
+  /** The records that are kept now of some deliveries, by id. */
+  async standing(
+    ids: readonly string[],
+  ): Promise<Map<string, Pick<DeliveryDocument, 'revision' | 'record'>>> {
+    const found = await this.deliveryModel
+      .find({ _id: { $in: [...new Set(ids)] } }, { revision: 1, record: 1 })
+      .lean();
+    return new Map(found.map(({ _id, revision, record }) => [_id, { revision, record }]));
   }
 
   async *events(): AsyncIterable<AuditedEvent> {
@@ -89,10 +85,9 @@ export class ArchiveAudit {
     documents: readonly DeliveryDocument[],
     hasEvent: HasEvent,
   ): Promise<AuditedDelivery[]> {
-    const wrong = await this.unaltered.wrongLeaves(documents);
-    const opened = await this.unaltered.opened(documents, wrong);
+    const opened = await this.unaltered.opened(documents);
     const records = documents.map(({ record }, at) =>
-      wrong[at] === undefined ? (JSON.parse(record) as AuditedDelivery['record']) : undefined,
+      opened[at]?.altered ? undefined : (JSON.parse(record) as AuditedDelivery['record']),
     );
     const isKnown = documents.map(({ event_id }, at) => {
       const { payload_commitment = '', sequence } = records[at] ?? {};
@@ -101,18 +96,13 @@ export class ArchiveAudit {
     const others = documents.filter((_, at) => records[at] && !isKnown[at]);
     const events = await this.eventsOf(others.map(({ event_id }) => event_id));
     return documents.map((document, at) => {
-      const { _id: id, event_id, revision, leaf_index, replaced_leaves } = document;
-      const leaf = leaf_index === UNLOGGED ? undefined : leaf_index;
-      const archivedAt = Number(document.archived_at);
-      const unloggedHash =
-        leaf === undefined ? leafHash(String(document.record)).toString('latin1') : undefined;
-      const isLeafless = wrong[at] !== undefined;
+      const { _id: id, event_id, revision, record: text, segment } = document;
       const record = records[at];
       const how =
         opened[at]?.altered?.how ??
         (isKnown[at] ? undefined : wrongEvent(record, events.get(event_id), document));
-      const replaced = replaced_leaves ?? [];
-      return { id, archivedAt, revision, leaf, unloggedHash, replaced, record, how, isLeafless };
+      const row = { _id: id, revision, record: text, segment };
+      return { row, id, archivedAt: Number(document.archived_at), record, how };
     });
   }
 

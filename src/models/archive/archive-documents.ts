@@ -4,11 +4,6 @@ import type { SecondLook } from '../../domain/archive/to-archive.js';
 import { keysOf } from '../event/event-document.js';
 import { collection, type DocumentIn, may, must, withoutNulls } from '../mongo/collection.js';
 
-/** In the place of a leaf's number: the record is kept, and not in the log yet. Readers do without it until it is. */
-export const UNLOGGED = -1;
-/** Finds records that readers have, or that somebody has altered. */
-export const LOGGED = { leaf_index: { $ne: UNLOGGED } } as const;
-
 export const deliveries = collection(
   'archived_deliveries',
   {
@@ -36,19 +31,18 @@ export const deliveries = collection(
     timeline: may(String),
     archived_at: must(Date),
     expires_at: must(Date, { expires: 0 }),
-    /** Number of this revision of the record in the log, or {@link UNLOGGED}. */
-    leaf_index: must(Number),
-    /** Numbers of the revisions before it, whose records it has replaced. Absent if there were none. */
-    replaced_leaves: may<number[]>([Number]),
+    /** Of this revision of the record. It is made after the row. */
+    segment: must(String),
+    /** Of all that is believed of the row without opening it: see `RowTags`. */
+    tag: must(String),
   },
   {
-    // Of an account, and by what lists are filtered by most: each in the order of the list.
+    // Of an account, and by what lists are filtered by most, each in the order of the list; and that of `expires_at`.
+    // Six and no more: what an insert costs is mostly indexes.
     indexes: [
       { account_id: 1, position: 1 },
       { account_id: 1, endpoint_id: 1, position: 1 },
-      { account_id: 1, event_kind: 1, position: 1 },
       { account_id: 1, status: 1, position: 1 },
-      { account_id: 1, endpoint_id: 1, status: 1, position: 1 },
       { account_id: 1, keys: 1, position: 1 },
       { account_id: 1, event_id: 1, position: 1 },
     ],
@@ -67,15 +61,18 @@ export const states = collection('archive_state', {
   outlasts_since: may(Date),
 });
 
-/** A delivery as it is stored, without what lists do not show. The record tells whether the rest was altered. */
+/** A delivery as it is stored, without what lists do not show. Its tag tells whether it was altered. */
 export type ListedDocument = Omit<DeliveryDocument, 'detail' | 'timeline'>;
+
+/** What lists leave in the database: it is most of a document. */
+export const UNLISTED = { detail: 0, timeline: 0 } as const;
 
 export function toListed({ _id, keys, marks: _, ...document }: ListedDocument): ListedDelivery {
   const {
     archived_at: __,
     expires_at: ___,
-    leaf_index: ____,
-    replaced_leaves: ______,
+    segment: ____,
+    tag: _____,
     error_code,
     status_code,
     results,

@@ -1,4 +1,4 @@
-import type { Model } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type {
   ArchivedDelivery,
   ArchivedEvent,
@@ -8,25 +8,38 @@ import type {
   Range,
 } from '../../domain/archive/archived.js';
 import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
+import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { EventFilter } from '../../domain/list/delivery-filter.js';
+import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberRange } from '../../domain/sequence/ranges.js';
-import { type EventDocument, type EventSeal, toEvent } from '../event/event-document.js';
+import { type EventSeal, events, toEvent } from '../event/event-document.js';
+import type { LogRepository } from '../log/log.js';
+import { leafIn, nameOf, type SegmentRepository } from '../log/segments.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { inOrder } from '../mongo/in-order.js';
+import type { DataKeyRepository } from '../privacy/data-keys.js';
 import { ArchiveAudit } from './archive-audit.js';
-import { type DeliveryDocument, type ListedDocument, LOGGED } from './archive-documents.js';
+import { deliveries, type ListedDocument, UNLISTED } from './archive-documents.js';
 import { deliveryConditions, eventConditions } from './conditions.js';
-import { type OpenedDelivery, type OpenedEvent, type RecordLog, UnalteredReader } from './unaltered.js';
-
-/** What lists leave in the database: it is most of a document. */
-const UNLISTED = { detail: 0, timeline: 0 } as const;
+import type { RowTags } from './row-tags.js';
+import { type OpenedDelivery, type OpenedEvent, UnalteredReader, wrongIn } from './unaltered.js';
 
 /** Events that are exported at once. */
 const EVENTS_AT_ONCE = 50;
+
+/** What proves what is archived, and opens what is sealed. */
+export interface ReaderSources {
+  sealer: PayloadSealer;
+  /** Whether a data key that is not there was erased. */
+  keys: Pick<DataKeyRepository, 'wasErased'>;
+  segments: SegmentRepository;
+  /** Leaves are what is stored: whether that is what was signed is for the log to find out. */
+  log: Pick<LogRepository, 'leavesAt'>;
+}
 
 /** From one time until before another. */
 interface Period {
@@ -45,24 +58,20 @@ const CLOSED = SHOWN_STATUSES.filter(isClosed);
  * Reads what is archived. Each read fails with a `RecordAlteredError` if something of it was altered in the database.
  */
 export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
-  protected readonly deliveryModel: Model<DeliveryDocument>;
-  protected readonly eventModel: Model<EventDocument>;
+  protected readonly eventModel: ReturnType<typeof events>;
   protected readonly sealer: PayloadSealer;
-  protected readonly unaltered: UnalteredReader;
+  private readonly deliveryModel: ReturnType<typeof deliveries>;
+  private readonly unaltered: UnalteredReader;
+  private readonly sources: ReaderSources;
   readonly audit: ArchiveAudit;
 
-  constructor(
-    deliveryModel: Model<DeliveryDocument>,
-    eventModel: Model<EventDocument>,
-    sealer: PayloadSealer,
-    log: RecordLog,
-    eventSeal: EventSeal,
-  ) {
-    this.sealer = sealer;
-    this.deliveryModel = deliveryModel;
-    this.eventModel = eventModel;
-    this.unaltered = new UnalteredReader(log, sealer, eventModel, eventSeal);
-    this.audit = new ArchiveAudit(deliveryModel, eventModel, this.unaltered);
+  constructor(connection: Connection, sources: ReaderSources, tags: RowTags, eventSeal: EventSeal) {
+    this.sources = sources;
+    this.sealer = sources.sealer;
+    this.deliveryModel = deliveries(connection);
+    this.eventModel = events(connection);
+    this.unaltered = new UnalteredReader(sources, tags, this.eventModel, eventSeal);
+    this.audit = new ArchiveAudit(this.deliveryModel, this.eventModel, this.unaltered);
   }
 
   async delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined> {
@@ -73,7 +82,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
 
   /** A delivery as it is stored, whether or not it is what was archived. */
   async stored(accountId: string, id: string): Promise<OpenedDelivery | undefined> {
-    const document = await this.deliveryModel.findOne({ _id: id, ...LOGGED }).lean();
+    const document = await this.deliveryModel.findOne({ _id: id }).lean();
     if (document?.account_id !== accountId) return undefined;
     const [opened] = await this.unaltered.opened([document]);
     return opened;
@@ -97,21 +106,41 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   }
 
   /**
-   * The canonical record of a delivery, and its number in the log.
+   * The canonical record of a delivery, and its number in the log; without one if the log does not have it yet.
    *
-   * @throws RecordAlteredError if it is not the one of that number
+   * @throws RecordAlteredError if it is not the one that was archived, or not the one of that number
    */
   async record(
     accountId: string,
     id: string,
-  ): Promise<{ text: string; leafIndex: number; eventId: string } | undefined> {
-    const document = await this.deliveryModel
-      .findOne({ _id: id, ...LOGGED }, { account_id: 1, record: 1, leaf_index: 1, event_id: 1 })
-      .lean();
+  ): Promise<{ text: string; leafIndex: number | undefined; eventId: string } | undefined> {
+    const document = await this.deliveryModel.findOne({ _id: id }, UNLISTED).lean<ListedDocument>();
     if (document?.account_id !== accountId) return undefined;
-    await this.unaltered.requireLeaves([document]);
-    const { record: text, leaf_index: leafIndex, event_id: eventId } = document;
+    await this.unaltered.listed([document]);
+    const { record: text, event_id: eventId } = document;
+    const leafIndex = await this.leafOf(document);
     return { text, leafIndex, eventId };
+  }
+
+  /**
+   * The number of a record in the log; `undefined` as long as the log does not have it.
+   *
+   * @throws RecordAlteredError if its segment is not what was written, or does not name it, or the leaf is of another
+   */
+  async leafOf(
+    row: Pick<ListedDocument, '_id' | 'revision' | 'record' | 'segment'>,
+  ): Promise<number | undefined> {
+    const { _id: id, segment: name } = row;
+    const segment = (await this.sources.segments.find([name])).get(name);
+    if (!segment) return undefined;
+    const how = wrongIn(segment, row);
+    if (how !== undefined) throw new RecordAlteredError(id, how);
+    const leaf = leafIn(segment, nameOf({ id, revision: row.revision }));
+    if (leaf === undefined) return undefined;
+    const stored = (await this.sources.log.leavesAt([leaf])).get(leaf);
+    if (!stored?.equals(leafHash(row.record)))
+      throw new RecordAlteredError(id, `has a record that is not the one of leaf ${leaf} of the log`);
+    return leaf;
   }
 
   async deliveriesOf(
@@ -120,7 +149,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     limit: number,
   ): Promise<ListedDelivery[]> {
     const found = await this.deliveryModel
-      .find({ account_id: accountId, event_id: { $in: [...eventIds] }, ...LOGGED }, UNLISTED)
+      .find({ account_id: accountId, event_id: { $in: [...eventIds] } }, UNLISTED)
       .limit(limit)
       .lean<ListedDocument[]>();
     return (await this.unaltered.listed(found)).sort((a, b) => (a.position < b.position ? 1 : -1));
@@ -129,7 +158,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   /** The ids of an event's archived deliveries, in order, whether somebody has altered them or not. */
   async deliveryIdsOf(accountId: string, eventId: string, limit: number): Promise<string[]> {
     const found = await this.deliveryModel
-      .find({ account_id: accountId, event_id: eventId, ...LOGGED }, { _id: 1 })
+      .find({ account_id: accountId, event_id: eventId }, { _id: 1 })
       .sort({ _id: 1 })
       .limit(limit)
       .lean();
@@ -171,7 +200,6 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
           account_id: accountId,
           ...deliveryConditions({ ...asked, statuses: status && [status] }),
           ...(event_ids && { event_id: { $in: [...event_ids] } }),
-          ...LOGGED,
           ...within(range),
         },
         UNLISTED,
@@ -267,7 +295,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
       this.eventModel.find({ account_id: accountId, _id: { $gte, ...id, $lt } });
     for await (const events of inOrder(ofPeriod, '', EVENTS_AT_ONCE)) {
       const found = await this.deliveryModel
-        .find({ account_id: accountId, event_id: { $in: events.map(({ _id }) => _id) }, ...LOGGED })
+        .find({ account_id: accountId, event_id: { $in: events.map(({ _id }) => _id) } })
         .lean();
       const deliveries = await this.unaltered.opened(found);
       deliveries.sort((a, b) => (a.archived.id < b.archived.id ? -1 : 1));

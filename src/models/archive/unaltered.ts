@@ -3,27 +3,19 @@ import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from '../../doma
 import { requireIntact, saltPurposes } from '../../domain/archive/commitments.js';
 import { isRecordAltered, RecordAlteredError } from '../../domain/archive/record-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
-import { commitTo, isSealedTextError } from '../../domain/privacy/data-key.js';
+import { commitTo, isSealedTextError, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type EventDocument, type EventSeal, toEvent } from '../event/event-document.js';
+import { nameOf, type Segment } from '../log/segments.js';
+import type { DataKeyRepository } from '../privacy/data-keys.js';
 import { type DeliveryDocument, type ListedDocument, toListed } from './archive-documents.js';
-
-/** The log that proves what is archived. */
-export interface RecordLog {
-  /** @returns the numbers of the records in it */
-  append(records: readonly string[]): Promise<number[]>;
-  /**
-   * Leaves by their numbers, those that there are. They are what is stored: whether that is what was signed is for the
-   * log to find out.
-   */
-  leavesAt(numbers: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;
-}
+import type { RowTags } from './row-tags.js';
 
 /** A delivery as it is stored, opened as far as its key exists. */
 export interface OpenedDelivery {
   archived: ArchivedDelivery;
-  /** Number of its record in the log, as the document says. */
-  leafIndex: number;
+  /** The segment that its row names. */
+  segment: string;
   /** It is not what was archived; absent if it is. */
   altered?: RecordAlteredError;
 }
@@ -35,59 +27,50 @@ export interface OpenedEvent {
   altered?: RecordAlteredError;
 }
 
-type Recorded = Pick<DeliveryDocument, '_id' | 'record' | 'leaf_index'>;
-
 /**
  * Reads documents of the archive, and sees whether they are as they were written. Whoever can write to MongoDB can
- * alter them; but the log has a leaf of each record, the record has or commits to all that is shown with it, and an
- * event commits to its payload.
+ * alter them; but a row has a tag under a key that is not there, its record commits to all that is shown with it, and
+ * an event commits to its payload.
  */
 export class UnalteredReader {
-  private readonly log: Pick<RecordLog, 'leavesAt'>;
   private readonly sealer: PayloadSealer;
+  private readonly keys: Pick<DataKeyRepository, 'wasErased'>;
+  private readonly tags: RowTags;
   private readonly eventModel: Model<EventDocument>;
   private readonly eventSeal: EventSeal;
 
   constructor(
-    log: Pick<RecordLog, 'leavesAt'>,
-    sealer: PayloadSealer,
+    { sealer, keys }: { sealer: PayloadSealer; keys: Pick<DataKeyRepository, 'wasErased'> },
+    tags: RowTags,
     eventModel: Model<EventDocument>,
     eventSeal: EventSeal,
   ) {
-    this.log = log;
     this.sealer = sealer;
+    this.keys = keys;
+    this.tags = tags;
     this.eventModel = eventModel;
     this.eventSeal = eventSeal;
   }
 
   /** Deliveries as lists show them. @throws RecordAlteredError for the first that was altered */
   async listed(documents: readonly ListedDocument[]): Promise<ListedDelivery[]> {
-    await this.requireLeaves(documents);
-    return documents.map((document) => {
-      const listed = toListed(document);
-      requireIntact({ ...listed, detail: undefined, timeline: undefined }, undefined);
-      return listed;
-    });
+    for (const document of documents) {
+      const how = this.tags.whatIsWrong(document);
+      if (how !== undefined) throw new RecordAlteredError(document._id, how);
+    }
+    return documents.map(toListed);
   }
 
-  /**
-   * Deliveries as they are read by themselves, each with what is wrong with it.
-   *
-   * @param wrong with their leaves, if that is known
-   */
-  async opened(
-    documents: readonly DeliveryDocument[],
-    wrong: readonly (string | undefined)[] | undefined = undefined,
-  ): Promise<OpenedDelivery[]> {
-    const leaves = wrong ?? (await this.wrongLeaves(documents));
+  /** Deliveries as they are read by themselves, each with what is wrong with it. */
+  async opened(documents: readonly DeliveryDocument[]): Promise<OpenedDelivery[]> {
     const keys = await this.keysOf(documents);
     return Promise.all(
-      documents.map(async (document, at) => {
-        const { _id, detail, event_id, leaf_index: leafIndex } = document;
+      documents.map(async (document) => {
+        const { _id, detail, event_id, segment } = document;
         const opened = await this.open(document, detail ?? keys.get(event_id));
-        const how = leaves[at];
+        const how = this.tags.whatIsWrong(document);
         const altered = how !== undefined && { altered: new RecordAlteredError(_id, how) };
-        return { ...opened, leafIndex, ...altered };
+        return { ...opened, segment, ...altered };
       }),
     );
   }
@@ -96,7 +79,7 @@ export class UnalteredReader {
   private async open(
     { detail, timeline, ...listed }: DeliveryDocument,
     key: string | undefined,
-  ): Promise<Omit<OpenedDelivery, 'leafIndex'>> {
+  ): Promise<Omit<OpenedDelivery, 'segment'>> {
     const { _id: id, record, account_id: accountId, event_id: eventId, revision } = listed;
     const context = { accountId, eventId };
     let archived: ArchivedDelivery = { ...toListed(listed), record, detail: undefined, timeline: undefined };
@@ -110,6 +93,9 @@ export class UnalteredReader {
       ]);
       archived = { ...archived, detail: openedDetail, timeline: openedTimeline };
       requireIntact(archived, salt);
+      const isGone = key !== undefined && !salt && !(await this.keys.wasErased(accountId, keyIdOf(key)));
+      if (isGone)
+        throw new RecordAlteredError(id, 'was sealed with a data key that is gone, and was not erased');
       return { archived };
     } catch (error) {
       if (isRecordAltered(error)) return { archived, altered: error };
@@ -154,23 +140,6 @@ export class UnalteredReader {
     }
   }
 
-  /** @throws RecordAlteredError unless the log has a leaf of each record, where its document says */
-  async requireLeaves(documents: readonly Recorded[]): Promise<void> {
-    const wrong = await this.wrongLeaves(documents);
-    const at = wrong.findIndex((how) => how !== undefined);
-    if (at >= 0) throw new RecordAlteredError(documents[at]?._id ?? '', wrong[at] ?? '');
-  }
-
-  /** For each document what is wrong with its leaf; `undefined` if nothing is. */
-  async wrongLeaves(documents: readonly Recorded[]): Promise<(string | undefined)[]> {
-    const leaves = await this.log.leavesAt(documents.map(({ leaf_index }) => leaf_index));
-    return documents.map(({ record, leaf_index }) =>
-      isLeafOf(leaves.get(leaf_index), record)
-        ? undefined
-        : `has a record that is not the one of leaf ${leaf_index} of the log`,
-    );
-  }
-
   /** Names the keys of the events of those that do not name it themselves, as long as anything is kept of them. */
   private async keysOf(documents: readonly DeliveryDocument[]): Promise<Map<string, string>> {
     const ids = documents.filter(({ detail }) => !detail).map(({ event_id }) => event_id);
@@ -180,9 +149,16 @@ export class UnalteredReader {
   }
 }
 
-/** Whether a leaf is that of a record, whatever stands there as a record. */
-function isLeafOf(leaf: Buffer | undefined, record: unknown): boolean {
-  return leaf !== undefined && typeof record === 'string' && leafHash(record).equals(leaf);
+/** What is wrong with a row by its segment; `undefined` if nothing is. */
+export function wrongIn(
+  segment: Segment,
+  { _id: id, revision, record }: Pick<DeliveryDocument, '_id' | 'revision' | 'record'>,
+): string | undefined {
+  if (segment.wrong !== undefined) return `is in the segment ${segment.id}, which ${segment.wrong}`;
+  const place = segment.records.indexOf(nameOf({ id, revision }));
+  if (place < 0) return `says that it is in the segment ${segment.id}, which does not name it`;
+  const isRight = typeof record === 'string' && segment.hashes[place]?.equals(leafHash(record));
+  return isRight ? undefined : `has another record than the one that the segment ${segment.id} names`;
 }
 
 /** What MongoDB has may be anything. */

@@ -14,6 +14,12 @@ export interface CurrentVersion {
   at: Date;
 }
 
+/** A resource as it is now. */
+export interface CurrentResource extends CurrentVersion {
+  /** As changes show it. @throws if its document is not one that Hookline writes */
+  show(): object;
+}
+
 /** A change as a step from one version of its resource to the next. */
 export interface Step extends CurrentVersion {
   id: string;
@@ -26,7 +32,7 @@ export interface RecordedResources {
   /** Moves the changes that are still in their documents. */
   collect(accountId?: string): Promise<void>;
   /** Those that there are, of all accounts. */
-  all(): AsyncIterable<CurrentVersion>;
+  all(): AsyncIterable<CurrentResource>;
 }
 
 /** Looks at all changes, of all accounts, each in one pass. */
@@ -69,18 +75,9 @@ export class ChangeAudit {
     for await (const some of inOnePass(query)) yield some.map((document) => this.seal.loggable(document));
   }
 
-  /** Tags with the newest key what an older one has tagged. What was altered stays as it is. @returns how many */
-  async retagAll(): Promise<number> {
-    let retagged = 0;
-    for await (const some of inOnePass<ChangeDocument>(this.model.find({})))
-      for (const document of some) {
-        const { _id, tag } = document;
-        const newer = this.seal.newerTag(document);
-        if (newer === undefined) continue;
-        const { modifiedCount } = await this.model.updateOne({ _id, tag }, { $set: { tag: newer } });
-        retagged += modifiedCount;
-      }
-    return retagged;
+  /** Tags again what an older key than the newest tagged. @returns how many */
+  retagAll(): Promise<number> {
+    return this.seal.retagAll(this.model);
   }
 
   /** Changes as steps. */
@@ -91,13 +88,20 @@ export class ChangeAudit {
         yield { id, accountId: account_id, resource, at, beforeAt: before_at ?? undefined };
   }
 
+  /** What a resource was from a version on, as the change that made it says; `undefined` if none that holds does. */
+  async stateOf({ accountId, resource, at }: CurrentVersion): Promise<object | undefined> {
+    const found = await this.model.findOne({ account_id: accountId, resource, at }).lean<ChangeDocument>();
+    const isRight = found?.after && this.seal.whatIsWrong(found) === undefined;
+    return isRight ? (JSON.parse(found.after ?? '') as object) : undefined;
+  }
+
   /** Whether there is a change that gave a resource its version of a time. */
   async hasStep({ accountId, resource, at }: CurrentVersion): Promise<boolean> {
     return (await this.model.exists({ account_id: accountId, resource, at })) !== null;
   }
 
   /** The resources that there are. */
-  async *resources(): AsyncIterable<CurrentVersion> {
+  async *resources(): AsyncIterable<CurrentResource> {
     for (const resources of this.kinds.values()) yield* resources.all();
   }
 }

@@ -1,8 +1,10 @@
-import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
+import type { Model } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../domain/archive/record.js';
 import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import type { Change } from '../../domain/change/change.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
+import { Tags } from '../mongo/tags.js';
 import { type ChangeDocument, toChange, toSalted } from './change-document.js';
 
 /** A change with what the log is to know of it. */
@@ -24,36 +26,25 @@ export interface LoggableChange extends SaltedChange {
 /** No setting keeps changes for less than a day; MongoDB may be an hour early, by another clock. Milliseconds. */
 const SURELY_KEPT_MS = 23 * 3_600_000;
 
-/** What the tags of changes are of. */
-const PURPOSE = 'change';
-
 /**
  * Tags changes from the first write on, under a key that is not in the database: until the log has a leaf of a change,
  * nothing else shows that somebody has altered it.
  */
 export class ChangeSeal {
-  private readonly box: SecretBox | undefined;
+  private readonly tags: Tags;
 
   /** @param box absent: changes get no tag, and the log does not take them */
   constructor(box: SecretBox | undefined) {
-    this.box = box;
+    this.tags = new Tags(box, 'change');
   }
 
   tag(document: ChangeDocument): string | undefined {
-    return this.box?.tag(recordOf(document), PURPOSE);
+    return this.tags.hasKey ? this.tags.tag(recordOf(document)) : undefined;
   }
 
   /** What shows that a change is not as it was written; `undefined` if it is. */
   whatIsWrong(document: ChangeDocument): string | undefined {
-    const { tag } = document;
-    if (!tag) return 'has no tag';
-    if (!this.box) return 'cannot be checked without HOOKLINE_SECRET_KEYS';
-    try {
-      return this.box.isTagged(tag, recordOf(document), PURPOSE) ? undefined : 'is not what was written';
-    } catch (error) {
-      if (error instanceof SealError) return `cannot be checked: ${error.message}`;
-      throw error;
-    }
+    return this.tags.whatIsWrong(document.tag, recordOf(document));
   }
 
   /** A change for whoever reads it. @throws RecordAlteredError if it was altered */
@@ -65,16 +56,13 @@ export class ChangeSeal {
 
   /** That a change was altered; `undefined` if it was not, or if there is no key to tell. */
   alteration(document: ChangeDocument): RecordAlteredError | undefined {
-    const wrong = this.box && this.whatIsWrong(document);
+    const wrong = this.tags.hasKey ? this.whatIsWrong(document) : undefined;
     return wrong === undefined ? undefined : new RecordAlteredError(document._id, wrong);
   }
 
-  /**
-   * Another tag for a change whose tag has an older key than the newest; `undefined` if it needs none, or was altered.
-   */
-  newerTag(document: ChangeDocument): string | undefined {
-    const isDue = document.tag && this.box?.isOutdated(document.tag);
-    return isDue && this.whatIsWrong(document) === undefined ? this.tag(document) : undefined;
+  /** Tags again what an older key than the newest tagged. What was altered stays as it is. @returns how many */
+  retagAll(model: Model<ChangeDocument>): Promise<number> {
+    return this.tags.retagEach(model, recordOf);
   }
 
   /** A change as the log may take it. */

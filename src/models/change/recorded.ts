@@ -11,7 +11,7 @@ import {
 import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { inOnePass } from '../mongo/in-order.js';
-import type { CurrentVersion } from './change-audit.js';
+import type { CurrentResource } from './change-audit.js';
 import type { ChangeDocument, RecordedFields } from './change-document.js';
 import type { ChangeRepository } from './changes.js';
 
@@ -168,11 +168,12 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     if (failures.length > 0) throw failures[0];
   }
 
-  private async *currentVersions(): AsyncIterable<CurrentVersion> {
+  private async *currentVersions(): AsyncIterable<CurrentResource> {
     for await (const some of inOnePass<D>(this.model.find(LIVE as Filter)))
       for (const document of some) {
         const { changed_at: at } = document;
-        yield { accountId: this.accountOf(document), resource: this.nameOf(document), at };
+        const show = () => this.about.show(document);
+        yield { accountId: this.accountOf(document), resource: this.nameOf(document), at, show };
       }
   }
 

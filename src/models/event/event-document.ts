@@ -1,10 +1,11 @@
-import { Schema } from 'mongoose';
+import { type Model, Schema } from 'mongoose';
 import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
 import type { ArchivedEvent } from '../../domain/archive/archived.js';
 import { canonicalJson } from '../../domain/archive/canonical-json.js';
 import type { StoredEvent, StoredTarget } from '../../domain/delivery/stored-event.js';
 import { isSubjectMark } from '../../domain/ledger/sealed-event.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
+import { Tags } from '../mongo/tags.js';
 
 export const events = collection(
   'events',
@@ -90,6 +91,11 @@ export class EventSeal {
       throw error;
     }
   }
+}
+
+/** Tags again what an older key than the newest tagged. @returns how many */
+export function retagEvents(model: Model<EventDocument>, box: SecretBox | undefined): Promise<number> {
+  return new Tags(box, PURPOSE).retagEach(model, textOf, { sealed: 0 });
 }
 
 /** All of an event that never changes. */

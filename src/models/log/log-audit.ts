@@ -39,7 +39,8 @@ export class LogAudit {
    * @throws LogAlteredError if a tile is not what it was
    */
   async goOn(tree: SignedTree, until: number): Promise<boolean> {
-    if (sharedNow() - this.doneAt < this.everyMs) return true;
+    // By a clock that whoever has MongoDB cannot stop.
+    if (performance.now() - this.doneAt < this.everyMs) return true;
     this.underWay ??= { tree, size: 0, edge: [] };
     const state = this.underWay;
     try {
@@ -53,7 +54,7 @@ export class LogAudit {
       throw error;
     }
     this.underWay = undefined;
-    this.doneAt = sharedNow();
+    this.doneAt = performance.now();
     return true;
   }
 

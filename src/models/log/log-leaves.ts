@@ -1,5 +1,6 @@
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
+import { leafHash } from '../../domain/log/merkle-tree.js';
 import { TILE_WIDTH, type Tile } from '../../domain/log/tiles.js';
 import type { LogTiles } from './log-tiles.js';
 import { RecentLeaves } from './recent-leaves.js';
@@ -9,9 +10,12 @@ const MAX_CONFLICTS = 100;
 /** Tiles that are read at once. */
 const TILES_AT_ONCE = 16;
 
+/** Leaves that follow one another without any other between them. */
+type Run = readonly Buffer[];
+
 interface Append {
-  hashes: readonly Buffer[];
-  resolve(numbers: number[]): void;
+  runs: readonly Run[];
+  resolve(firsts: number[]): void;
   reject(error: unknown): void;
 }
 
@@ -33,17 +37,18 @@ export class LogLeaves {
   }
 
   /**
-   * Appends leaves, but none that is among the last few thousand already: whoever was stopped before it had noted the
-   * number of a leaf appends it again, and so does a run beside another.
+   * Appends runs of leaves, but none that is among the last few thousand already, whole: whoever was stopped before it
+   * had noted the number of a run appends it again, and so does a run beside another.
    *
    * A tile is written only if it is as wide as was read, and the next one only after it is full: so no leaf changes and
-   * there is no gap, whoever else appends, and wherever this one is stopped.
+   * there is no gap, whoever else appends, and wherever this one is stopped. What was appended of a run when another
+   * process came in between stays there, and the run is appended once more.
    *
-   * @returns their numbers
+   * @param runs none of them empty @returns the numbers of their first leaves
    */
-  append(hashes: readonly Buffer[]): Promise<number[]> {
+  append(runs: readonly Run[]): Promise<number[]> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ hashes, resolve, reject });
+      this.waiting.push({ runs, resolve, reject });
       if (!this.isAppending) void this.appendWaiting();
     });
   }
@@ -83,8 +88,8 @@ export class LogLeaves {
     while (this.waiting.length > 0) {
       const together = this.waiting.splice(0);
       try {
-        const numbers = await this.appendNow(together.flatMap(({ hashes }) => hashes));
-        for (const { hashes, resolve } of together) resolve(numbers.splice(0, hashes.length));
+        const firsts = await this.appendNow(together.flatMap(({ runs }) => runs));
+        for (const { runs, resolve } of together) resolve(firsts.splice(0, runs.length));
       } catch (error) {
         // Whether the tile was written is not known.
         this.last = undefined;
@@ -94,47 +99,67 @@ export class LogLeaves {
     this.isAppending = false;
   }
 
-  private async appendNow(hashes: readonly Buffer[]): Promise<number[]> {
-    const numbers = new Map<string, number>();
-    const again = new Map<string, { hash: Buffer; number: number }>();
+  private async appendNow(runs: readonly Run[]): Promise<number[]> {
+    const keys = runs.map(keyOfRun);
+    /** The first leaves of runs that were appended now, and of those that were there. */
+    const firsts = new Map<string, number>();
+    const again = new Map<string, number>();
     for (let conflicts = 0; ; ) {
       this.last ??= await this.findRecent();
-      const missing = new Map<string, Buffer>();
-      for (const hash of hashes) {
-        const key = hash.toString('latin1');
-        if (numbers.has(key) || again.has(key)) continue;
-        const number = this.recent.find(hash);
-        if (number === undefined) missing.set(key, hash);
-        else again.set(key, { hash, number });
+      const missing = new Map<string, Run>();
+      for (const [at, run] of runs.entries()) {
+        const key = keys[at] ?? '';
+        if (firsts.has(key) || again.has(key)) continue;
+        const first = this.recent.findRun(run);
+        if (first === undefined) missing.set(key, run);
+        else again.set(key, first);
       }
       if (missing.size === 0) break;
-      const { index, hashes: own } = nextOf(this.last);
-      const taken = [...missing].slice(0, TILE_WIDTH - own.length);
-      const grown: Tile = { level: 0, index, hashes: [...own, ...taken.map(([, hash]) => hash)] };
-      if (await this.tiles.grow(grown, own.length)) {
-        this.last = grown;
-        this.recent.add(grown);
-        for (const [at, [key]] of taken.entries()) numbers.set(key, index * TILE_WIDTH + own.length + at);
-      } else {
-        this.last = undefined;
-        conflicts += 1;
-        if (conflicts > MAX_CONFLICTS) throw new Error('the log grew faster than this process could append');
-      }
+      if (await this.growBy(missing, firsts)) continue;
+      this.last = undefined;
+      conflicts += 1;
+      if (conflicts > MAX_CONFLICTS) throw new Error('the log grew faster than this process could append');
     }
-    await this.requireStored([...again.values()]);
-    return hashes.map((hash) => {
-      const key = hash.toString('latin1');
-      return numbers.get(key) ?? again.get(key)?.number ?? -1;
-    });
+    await this.requireStored(new Map(runs.flatMap((run, at) => numbersOf(run, again.get(keys[at] ?? '')))));
+    return keys.map((key) => firsts.get(key) ?? again.get(key) ?? -1);
+  }
+
+  /**
+   * Appends runs, tile after tile, behind the last tile as this process knows it.
+   *
+   * @param firsts takes their first numbers, of those that are there whole @returns whether nobody came in between
+   */
+  private async growBy(runs: ReadonlyMap<string, Run>, firsts: Map<string, number>): Promise<boolean> {
+    let last = this.last ?? { level: 0, index: 0, hashes: [] };
+    const start = last.index * TILE_WIDTH + last.hashes.length;
+    const hashes = [...runs.values()].flat();
+    const ends: [string, number, number][] = [];
+    let end = start;
+    for (const [key, run] of runs) {
+      ends.push([key, end, end + run.length]);
+      end += run.length;
+    }
+    for (let done = 0; done < hashes.length; ) {
+      const { index, hashes: own } = nextOf(last);
+      const taken = hashes.slice(done, done + TILE_WIDTH - own.length);
+      const grown: Tile = { level: 0, index, hashes: [...own, ...taken] };
+      if (!(await this.tiles.grow(grown, own.length))) return false;
+      done += taken.length;
+      last = grown;
+      this.last = grown;
+      this.recent.add(grown);
+      for (const [key, first, behind] of ends) if (behind <= start + done) firsts.set(key, first);
+    }
+    return true;
   }
 
   /**
    * @throws if leaves that are remembered are not stored any more: another database was put in the place of this one
    */
-  private async requireStored(remembered: readonly { hash: Buffer; number: number }[]): Promise<void> {
-    if (remembered.length === 0) return;
-    const stored = await this.at(remembered.map(({ number }) => number));
-    if (remembered.every(({ hash, number }) => stored.get(number)?.equals(hash))) return;
+  private async requireStored(remembered: ReadonlyMap<number, Buffer>): Promise<void> {
+    if (remembered.size === 0) return;
+    const stored = await this.at([...remembered.keys()]);
+    if ([...remembered].every(([number, hash]) => stored.get(number)?.equals(hash))) return;
     this.recent.clear();
     throw new Error('leaves that this process remembers are not in the log any more');
   }
@@ -154,7 +179,8 @@ export class LogLeaves {
     for (;;) {
       const found = await this.tilesFrom(index);
       const last = found.at(-1);
-      if (found.length < TILES_AT_ONCE) return last ?? { level: 0, index, hashes: [] };
+      if (!last) return { level: 0, index, hashes: [] };
+      if (found.length < TILES_AT_ONCE || last.hashes.length < TILE_WIDTH) return last;
       index += TILES_AT_ONCE;
     }
   }
@@ -182,4 +208,15 @@ function hasGap(tiles: readonly Tile[], first: number): boolean {
 /** The tile that the next leaf goes into. */
 function nextOf(last: Tile): Tile {
   return last.hashes.length < TILE_WIDTH ? last : { level: 0, index: last.index + 1, hashes: [] };
+}
+
+/** The leaves of a run by their numbers. @param first absent: of none */
+function numbersOf(run: Run, first: number | undefined): [number, Buffer][] {
+  return first === undefined ? [] : run.map((hash, at) => [first + at, hash]);
+}
+
+function keyOfRun(run: Run): string {
+  return run.length === 1
+    ? (run[0]?.toString('latin1') ?? '')
+    : leafHash(Buffer.concat(run)).toString('latin1');
 }

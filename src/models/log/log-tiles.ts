@@ -1,8 +1,7 @@
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { HASH_BYTES } from '../../domain/log/merkle-tree.js';
 import type { Tile, TileKey } from '../../domain/log/tiles.js';
-import { sharedDate } from '../../domain/time/shared-time.js';
-import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
+import { collection, type DocumentIn, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 import { insertOrRaise } from '../mongo/insert-missing.js';
 
@@ -17,8 +16,6 @@ const tiles = collection('log_tiles', {
   width: must(Number),
   /** The hashes, one after the other. */
   hashes: must<Buffer>(Buffer),
-  /** Of a tile of leaves: when its first one was appended. */
-  began_at: may(Date),
 });
 
 /** The tiles of the tree, as they are stored. */
@@ -29,7 +26,13 @@ export class LogTiles extends repositoryOf(tiles) {
     const found = await this.model.find({ _id: { $in: keys.map(idOf) } }).lean();
     return found.map(({ _id, hashes }) => {
       const [level = 0, index = 0] = _id.split('/').map(Number);
-      return { level, index, hashes: splitHashes(_id, hashes) };
+      const bytes = bytesOf(hashes);
+      if (!bytes)
+        throw new LogAlteredError(
+          'tree_altered',
+          `the log is not the one that was signed: its tile ${_id} is none`,
+        );
+      return { level, index, hashes: splitHashes(bytes) };
     });
   }
 
@@ -42,14 +45,7 @@ export class LogTiles extends repositoryOf(tiles) {
   async grow(tile: Tile, width: number): Promise<boolean> {
     const { _id, ...grown } = toDocument(tile);
     if (width > 0) return (await this.model.updateOne({ _id, width }, { $set: grown })).modifiedCount === 1;
-    return wasMade(this.model.collection.insertOne({ _id: _id as never, ...grown, began_at: sharedDate() }));
-  }
-
-  /** When the first leaf of a tile of leaves was appended; `undefined` if there is no such tile. */
-  async begunAt(index: number): Promise<Date | undefined> {
-    const found = await this.model.findOne({ _id: idOf({ level: 0, index }) }, { began_at: 1 }).lean();
-    // Whoever writes to the database may have written anything.
-    return found?.began_at instanceof Date ? found.began_at : undefined;
+    return wasMade(this.model.collection.insertOne({ _id: _id as never, ...grown }));
   }
 
   /** Keeps tiles that follow from others, unless wider ones are there: another process is ahead. */
@@ -66,16 +62,18 @@ function idOf({ level, index }: TileKey): string {
   return `${level}/${index}`;
 }
 
-/** @param stored as the driver reads it: bytes, or its own wrapper of them; or what somebody else has written */
-function splitHashes(id: string, stored: Buffer | { buffer: Uint8Array }): Buffer[] {
-  const wrapped = Buffer.isBuffer(stored) ? stored : (stored as { buffer?: unknown } | null)?.buffer;
-  if (!(wrapped instanceof Uint8Array))
-    throw new LogAlteredError(
-      'tree_altered',
-      `the log is not the one that was signed: its tile ${id} is none`,
-    );
-  const bytes = Buffer.from(wrapped.buffer, wrapped.byteOffset, wrapped.byteLength);
-  return Array.from({ length: bytes.length / HASH_BYTES }, (_, at) =>
+/** Bytes as the driver reads them: a buffer, or its own wrapper of one; `undefined` if something else stands there. */
+export function bytesOf(stored: unknown): Buffer | undefined {
+  if (Buffer.isBuffer(stored)) return stored;
+  const { _bsontype, buffer } = (stored ?? {}) as { _bsontype?: unknown; buffer?: unknown };
+  return _bsontype === 'Binary' && buffer instanceof Uint8Array
+    ? Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength)
+    : undefined;
+}
+
+/** Hashes that stand one after the other. */
+export function splitHashes(bytes: Buffer): Buffer[] {
+  return Array.from({ length: Math.floor(bytes.length / HASH_BYTES) }, (_, at) =>
     bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
   );
 }

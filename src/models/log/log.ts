@@ -24,7 +24,6 @@ import {
   growTiles,
   readFromTiles,
   rootOfEdge,
-  TILE_WIDTH,
   type TileKey,
   type TileReader,
   widthOf,
@@ -108,7 +107,17 @@ export class LogRepository {
    * @returns their numbers
    */
   append(records: readonly string[]): Promise<number[]> {
-    return records.length === 0 ? Promise.resolve([]) : this.leaves.append(records.map(leafHash));
+    return this.appendRuns(records.map((record) => [leafHash(record)]));
+  }
+
+  /**
+   * Appends runs of leaves, each as it is, without anything in between. One that is appended again, whole, has the
+   * number that it had, likewise.
+   *
+   * @returns the numbers of their first leaves
+   */
+  appendRuns(runs: readonly (readonly Buffer[])[]): Promise<number[]> {
+    return runs.length === 0 ? Promise.resolve([]) : this.leaves.append(runs);
   }
 
   /** Leaves by their numbers, those that there are, as they are stored. */
@@ -125,11 +134,6 @@ export class LogRepository {
   /** How many leaves are stored, signed or not. */
   size(): Promise<number> {
     return this.leaves.size();
-  }
-
-  /** When the leaves from a number on were appended at the earliest, as far as MongoDB says. */
-  begunAt(number: number): Promise<Date | undefined> {
-    return this.tiles.begunAt(Math.floor(number / TILE_WIDTH));
   }
 
   /** Leaves from a number on, in order, some at once; none behind the last. As they are stored. */
@@ -162,6 +166,15 @@ export class LogRepository {
       const head = await this.head(keys);
       return !head || this.auditor.goOn(head, until);
     });
+  }
+
+  /**
+   * Looks whether a checkpoint of the log as it is stored would be signed, which continues all that are remembered.
+   *
+   * @throws LogAlteredError if not @throws LogCopyError if the copy outside cannot be read
+   */
+  check(keys: readonly NoteVerifier[], memory: Memory): Promise<unknown> {
+    return this.inTurn(() => this.continued(keys, memory));
   }
 
   /**
@@ -233,11 +246,7 @@ export class LogRepository {
     return done;
   }
 
-  private async publishNow(
-    signers: readonly NoteSigner[],
-    { known = [], ledger, copy, cosign, stamp, abandoned }: Memory,
-  ): Promise<LogHead> {
-    const keys = [...signers.map(({ verifier }) => verifier), ...known];
+  private async continued(keys: readonly NoteVerifier[], { ledger, copy, abandoned }: Memory) {
     const stored = await this.heads.read();
     const copied = await copy?.read();
     const before = signedBefore({ stored, ledger, copy: copied }, keys, abandoned);
@@ -245,6 +254,13 @@ export class LogRepository {
     if (head) await this.auditor.goOn(head, Number.POSITIVE_INFINITY);
     const tree = await this.grow(head);
     await this.proveContinued(before, tree);
+    return { stored, copied, head, last, tree };
+  }
+
+  private async publishNow(signers: readonly NoteSigner[], memory: Memory): Promise<LogHead> {
+    const { known = [], copy, cosign, stamp } = memory;
+    const keys = [...signers.map(({ verifier }) => verifier), ...known];
+    const { stored, copied, head, last, tree } = await this.continued(keys, memory);
     const isSigned = last?.size === tree.size && isSignedBy(last, signers);
     const signed = isSigned ? last.note : signCheckpoint(tree.size, tree.root, signers);
     // The copy comes first: a note that left this process and is remembered nowhere could be signed again over another

@@ -30,9 +30,14 @@ export class RecentLeaves {
     }
   }
 
-  /** The number of a leaf; `undefined` if it is not among the last ones. */
-  find(hash: Buffer): number | undefined {
-    return this.numbers.get(keyOf(hash));
+  /**
+   * The number of the first leaf of a run, if all of it is among the last ones, one leaf after the other. A leaf that
+   * is there twice is known by its last number, so that a run can be missed; never is another one taken for it.
+   */
+  findRun(run: readonly Buffer[]): number | undefined {
+    const first = this.numbers.get(keyOf(run[0]));
+    const isThere = run.every((hash, at) => this.numbers.get(keyOf(hash)) === (first ?? -1) + at);
+    return isThere ? first : undefined;
   }
 
   /** Forgets all: the stored leaves are others. */

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import { collection, must } from '../mongo/collection.js';
+import { inOnePass } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
-import { dataKeys, OVERWRITTEN } from './data-keys.js';
+import { dataKeys, erasedKeys, OVERWRITTEN } from './data-keys.js';
 
 /** In both databases, where data keys live apart: that the two belong together. */
 const homes = collection('data_key_home', {
@@ -81,11 +82,13 @@ export class DataKeyHome {
       await this.main.keys.deleteMany(filter);
       moved += keys.length;
     }
+    for await (const some of inOnePass(this.main.erased.find())) await insertMissing(this.apart.erased, some);
+    await this.main.erased.deleteMany({});
     await this.require();
     return moved;
   }
 }
 
 function inDatabase(connection: Connection) {
-  return { home: homes(connection), keys: dataKeys(connection) };
+  return { home: homes(connection), keys: dataKeys(connection), erased: erasedKeys(connection) };
 }

@@ -10,7 +10,9 @@ import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { insertMissing } from '../mongo/insert-missing.js';
 import { boxOr, resealEach } from '../mongo/reseal.js';
+import { Tags, textOf } from '../mongo/tags.js';
 
 /** The data keys in a database. */
 export const dataKeys = collection('data_keys', {
@@ -26,6 +28,16 @@ export const dataKeys = collection('data_keys', {
   finish: may(String),
 });
 type DataKeyDocument = DocumentIn<typeof dataKeys>;
+
+/** What was erased: that a data key is not there is believed of these alone, anything else was taken away. */
+export const erasedKeys = collection('erased_data_keys', {
+  /** The id of a key, or of an account, of which all keys were deleted. */
+  _id: must(String),
+  account_id: must(String),
+  erased_at: must(Date),
+  tag: must(String),
+});
+type ErasedKeyDocument = DocumentIn<typeof erasedKeys>;
 
 /** Keys that are deleted at once. */
 const KEYS_AT_ONCE = 500;
@@ -45,9 +57,23 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   /** By document id, and by account and key id. Of a look-up that found nothing, nothing is remembered. */
   private readonly remembered: LRUCache<string, Promise<DataKey | undefined>>;
 
-  /** @param box wraps the keys; absent in a process that has nothing to do with payloads */
-  constructor(connection: Connection, box: SecretBox | undefined, { data_key_lifetime_ms }: Timings) {
+  private readonly erased: ReturnType<typeof erasedKeys>;
+  private readonly tags: Tags;
+  private readonly knownErased = new LRUCache<string, true>(roomFor(10_000));
+
+  /**
+   * @param box wraps the keys; absent in a process that has nothing to do with payloads
+   * @param tagBox tags what was erased
+   */
+  constructor(
+    connection: Connection,
+    box: SecretBox | undefined,
+    tagBox: SecretBox | undefined,
+    { data_key_lifetime_ms }: Timings,
+  ) {
     super(connection);
+    this.erased = erasedKeys(connection);
+    this.tags = new Tags(tagBox, 'erased data key');
     this.remembered = new LRUCache({
       // For 10,000 keys.
       ...roomFor(20_000),
@@ -117,6 +143,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   async erase(accountId: string, keyId: string): Promise<void> {
     const filter = { key_id: keyId, account_id: accountId };
     const document = await this.model.findOne(filter).lean();
+    await this.noteErased(accountId, keyId);
     if (document) {
       // The wrapped key is overwritten first: a database file may keep the bytes of what was deleted for a while.
       await this.model.updateOne(filter, { $set: { sealed: OVERWRITTEN } });
@@ -128,6 +155,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
 
   /** Deletes all keys of an account: its own, and those of its subjects. @returns how many there were */
   async eraseAll(accountId: string): Promise<number> {
+    await this.noteErased(accountId, accountId);
     for (let erased = 0; ; ) {
       const keys = await this.model
         .find({ _id: { $gte: documentId(accountId), $lt: endOfIds(accountId) } })
@@ -143,6 +171,29 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
       }
       erased += keys.length;
     }
+  }
+
+  /** Whether a key of an account that is not there was deleted by an erasure, of its subject or of the account. */
+  async wasErased(accountId: string, keyId: string): Promise<boolean> {
+    const name = `${accountId} ${keyId}`;
+    if (this.knownErased.has(name)) return true;
+    const found = await this.erased.find({ _id: { $in: [keyId, accountId] } }).lean();
+    const wasErased = found.some(
+      (one) => one.account_id === accountId && this.tags.whatIsWrong(one.tag, erasureOf(one)) === undefined,
+    );
+    if (wasErased) this.knownErased.set(name, true);
+    return wasErased;
+  }
+
+  /** Before it is deleted, and also if it is gone already, as after a restore. @param _id of the key, or the account */
+  private async noteErased(account_id: string, _id: string): Promise<void> {
+    const erased = { _id, account_id, erased_at: sharedDate() };
+    await insertMissing(this.erased, [{ ...erased, tag: this.tags.tag(erasureOf(erased)) }]);
+  }
+
+  /** Tags again what an older key tagged. @returns how many */
+  retagAll(): Promise<number> {
+    return this.tags.retagEach(this.erased, erasureOf);
   }
 
   /** Wraps every key again that an older key wrapped. @returns how many that were */
@@ -200,6 +251,10 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
     const key = this.box().open(document.sealed, contextOf(document));
     return { id: document.key_id, key: createSecretKey(key, 'base64url') };
   }
+}
+
+function erasureOf({ _id, account_id, erased_at }: Omit<ErasedKeyDocument, 'tag'>): string {
+  return textOf([_id, account_id, erased_at]);
 }
 
 function documentId(accountId: string, subject = ''): string {

@@ -1,13 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { missingIn, type NumberRange } from '../../domain/sequence/ranges.js';
 import type { Block, Blocks, VoidNumbers } from '../../domain/sequence/sequence.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
-import { inOrder } from '../mongo/in-order.js';
+import { inOnePass } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
+import { Tags, textOf } from '../mongo/tags.js';
 
 /** Blocks that others reserved meanwhile, after which a reservation is given up. */
 const MAX_CONFLICTS = 100;
@@ -54,6 +56,8 @@ const voids = collection(
     first: must(Number),
     last: must(Number),
     at: must(Date),
+    /** Of all of that. A void without it is none. */
+    tag: must(String),
     /** Whether the log has its record. */
     in_log: must(Boolean, { index: true }),
     leaf_index: may(Number),
@@ -61,17 +65,30 @@ const voids = collection(
   { indexes: [{ account_id: 1, first: 1 }] },
 );
 
+type VoidDocument = DocumentIn<typeof voids>;
+
+/** Void numbers as they are kept. */
+export type RecordedVoid = VoidNumbers & {
+  id: string;
+  leafIndex: number;
+  /** What shows that they are not as they were written; absent if they are. */
+  wrong: string | undefined;
+};
+
 /** The sequences of accounts: which numbers were given to which process, and which are void. */
 export class SequenceRepository extends repositoryOf(sequences) implements Blocks {
   private readonly holders: ReturnType<typeof holders>;
   private readonly voidModel: ReturnType<typeof voids>;
+  private readonly tags: Tags;
   /** The next number of an account, as far as this process knows; of more accounts than these it is read. */
   private readonly known = new LRUCache<string, number>(roomFor(10_000));
 
-  constructor(connection: Connection) {
+  /** @param box tags what is declared void; absent: nothing can be, and nothing of it is believed */
+  constructor(connection: Connection, box: SecretBox | undefined) {
     super(connection);
     this.holders = holders(connection);
     this.voidModel = voids(connection);
+    this.tags = new Tags(box, 'void');
   }
 
   async hold(holder: string, until: Date): Promise<void> {
@@ -131,11 +148,11 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   }
 
   private async declareVoid(accountId: string, ranges: readonly NumberRange[]): Promise<void> {
-    const declared = { account_id: accountId, at: sharedDate(), in_log: false };
-    await insertMissing(
-      this.voidModel,
-      ranges.map(({ first, last }) => ({ _id: `${accountId}:${first}`, first, last, ...declared })),
-    );
+    const declared = ranges.map(({ first, last }) => {
+      const numbers = { _id: `${accountId}:${first}`, account_id: accountId, first, last, at: sharedDate() };
+      return { ...numbers, tag: this.tags.tag(contentOf(numbers)), in_log: false };
+    });
+    await insertMissing(this.voidModel, declared);
   }
 
   /** Blocks of processes that may use them no more, and could not before a time. */
@@ -169,7 +186,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
       : undefined;
   }
 
-  /** Void numbers of an account within a range. */
+  /** Void numbers of an account within a range, those that were declared so: what somebody has written is none. */
   async voids(
     accountId: string,
     { first, last }: NumberRange,
@@ -184,7 +201,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
         .lean();
       all.push(
         ...found
-          .filter((one) => one.last >= first)
+          .filter((one) => one.last >= first && this.whatIsWrong(one) === undefined)
           .map((one) => ({ ...toVoid(one), leaf_index: one.leaf_index ?? undefined })),
       );
       const end = found.at(-1);
@@ -193,10 +210,9 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     }
   }
 
-  /** Voids that the log does not have. */
-  async unlogged(limit: number): Promise<(VoidNumbers & { id: string })[]> {
-    const found = await this.voidModel.find({ in_log: false }).limit(limit).lean();
-    return found.map((one) => ({ id: one._id, ...toVoid(one) }));
+  /** Voids that the log does not have, some at once, each with what is wrong with it. */
+  unlogged(): AsyncIterable<RecordedVoid[]> {
+    return this.recorded(false);
   }
 
   /** Records that the log has these voids. @param numbers of their records, by id */
@@ -210,14 +226,29 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     );
   }
 
-  /** All voids that the log has, some at once. */
-  async *recorded(): AsyncIterable<(VoidNumbers & { id: string; leafIndex: number })[]> {
-    const inLog = (_id: object) => this.voidModel.find({ _id, in_log: true });
-    for await (const some of inOrder(inLog))
-      yield some.map((one) => ({ id: one._id, ...toVoid(one), leafIndex: one.leaf_index ?? -1 }));
+  /** All voids that the log has, likewise. */
+  async *recorded(in_log = true): AsyncIterable<RecordedVoid[]> {
+    for await (const some of inOnePass<VoidDocument>(this.voidModel.find({ in_log })))
+      yield some.map((one) => {
+        const wrong = this.whatIsWrong(one);
+        return { id: one._id, ...toVoid(one), leafIndex: one.leaf_index ?? -1, wrong };
+      });
+  }
+
+  /** Tags again what an older key tagged. @returns how many */
+  retagAll(): Promise<number> {
+    return this.tags.retagEach(this.voidModel, contentOf);
+  }
+
+  private whatIsWrong(document: VoidDocument): string | undefined {
+    return this.tags.whatIsWrong(document.tag, contentOf(document));
   }
 }
 
-function toVoid({ account_id, first, last, at }: DocumentIn<typeof voids>): VoidNumbers {
-  return { account_id, first, last, at: at.toISOString() };
+function contentOf({ _id, account_id, first, last, at }: Omit<VoidDocument, 'tag' | 'in_log'>): string {
+  return textOf([_id, account_id, first, last, at]);
+}
+
+function toVoid({ account_id, first, last, at }: VoidDocument): VoidNumbers {
+  return { account_id, first, last, at: new Date(at).toISOString() };
 }

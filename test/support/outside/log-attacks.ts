@@ -230,6 +230,20 @@ export const ATTACKS: Attack[] = [
     act: ({ tiles }) => tiles.deleteOne({ _id: '1/0' }),
   },
   {
+    does: 'empties a full tile of leaves',
+    reason: 'leaves_missing',
+    forgets: 'both',
+    isSeenAtOnce: false,
+    act: ({ tiles }) => tiles.updateOne({ _id: '0/0' }, { $set: { hashes: Buffer.alloc(0) } }),
+  },
+  {
+    does: 'empties a full tile of leaves, and says so',
+    reason: 'leaves_missing',
+    forgets: 'both',
+    isSeenAtOnce: false,
+    act: ({ tiles }) => tiles.updateOne({ _id: '0/0' }, { $set: { hashes: Buffer.alloc(0), width: 0 } }),
+  },
+  {
     does: 'removes a full tile of leaves',
     reason: 'leaves_missing',
     forgets: 'both',

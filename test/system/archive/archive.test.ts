@@ -214,8 +214,8 @@ describe('the archive', () => {
       payload_commitment,
       salts,
     );
-    const known = (await archive.known([id])).get(id) ?? assert.fail();
-    await archive.replaceDelivery({ ...view, record, key }, known);
+    const known = (await archive.rows.known([id])).get(id) ?? assert.fail();
+    await archive.rows.keep([{ delivery: { ...view, record, key }, before: known }]);
     await forget(system, first ? [first] : []);
     assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
     const after = await until(

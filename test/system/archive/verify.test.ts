@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
-import { archiveExecutions } from '../../../activities/archive/archive-deliveries.js';
 import { compareLedger } from '../../../src/bin/archive/compare-ledger.js';
 import { Held } from '../../../src/bin/archive/held.js';
-import { parseKeptDays } from '../../../src/domain/archive/kept-days.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
-import { ArchiveRepository } from '../../../src/models/archive/archive.js';
-import { EventSeal } from '../../../src/models/event/event-document.js';
 import { ClosedExecutionFinder } from '../../../src/temporal/read/archive/closed-windows.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { archived, forget, runArchive } from '../../support/parts/archive.js';
-import { runHere } from '../../support/programs/command.js';
+import { type StoredDocument, StoredRows, verifyArchive } from '../../support/parts/stored-rows.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -19,17 +15,13 @@ import { until } from '../../support/until.js';
 /** Deliveries of one event to so many endpoints are a group. */
 const IN_GROUP = 12;
 
-interface Document {
-  _id: string;
-  [field: string]: unknown;
-}
-
 /** Compares everything in a database, so it has one of its own. */
 describe('hookline archive verify', () => {
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let connection: Connection;
+  let stored: StoredRows;
 
   before(async () => {
     system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
@@ -37,6 +29,7 @@ describe('hookline archive verify', () => {
     client = await system.account();
     await client.register(receiver.url);
     connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    stored = new StoredRows(connection);
   });
   after(async () => {
     await connection.close();
@@ -45,28 +38,9 @@ describe('hookline archive verify', () => {
   });
   beforeEach(() => receiver.handle(reply(200)));
 
-  const deliveries = () => connection.collection<Document>('archived_deliveries');
-  const events = () => connection.collection<Document>('events');
+  const events = () => connection.collection<StoredDocument>('events');
+  const verify = (...args: string[]) => verifyArchive(system, ...args);
 
-  const verify = async (...args: string[]) => {
-    const run = runHere('archive', system.environment, ['verify', '--json', ...args]).then(
-      (stdout) => ({ code: 0, stdout, stderr: '' }),
-      (ended: { code: number; stdout: string; stderr: string }) => ended,
-    );
-    const { code, stdout, stderr } = await run;
-    assert.ok(stdout !== '', stderr);
-    const lines = stdout
-      .trim()
-      .split('\n')
-      .map((line: string) => JSON.parse(line));
-    const result = lines.pop();
-    assert.equal(code === 0, result.differences === 0, stdout);
-    assert.equal(lines.length, result.differences);
-    const found: Record<string, string> = Object.fromEntries(
-      lines.map(({ id, what }: { id: string; what: string }) => [id, what]),
-    );
-    return { found, result };
-  };
   /** Some deliveries that were delivered and archived. */
   const send = async (count = 1): Promise<Delivery[]> => {
     const sent: Delivery[] = [];
@@ -81,21 +55,6 @@ describe('hookline archive verify', () => {
     );
     return sent;
   };
-  const copyOf = async (id: string) => (await deliveries().findOne({ _id: id })) ?? assert.fail(id);
-  /** Sends a delivery again, and archives it. @returns its second revision */
-  const sendAgain = async (id: string) => {
-    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
-    return until(
-      async () => {
-        await runArchive(system);
-        return copyOf(id);
-      },
-      ({ revision }) => revision === 2,
-    );
-  };
-  const restore = (document: Document) =>
-    deliveries().replaceOne({ _id: document._id }, document, { upsert: true });
-
   it('compares all that Temporal has, also what has closed in groups that go on [world]', async () => {
     const [one] = await send();
     receiver.handle((request, ...rest) => reply(request.url === '/slow' ? 500 : 200)(request, ...rest));
@@ -149,100 +108,58 @@ describe('hookline archive verify', () => {
     await archived(system, client, [id]);
   });
 
-  it('names the leaf of a record in whose place an earlier one was put back [world]', async () => {
+  it('names a record in whose place an earlier one was put back, and its leaf [world]', async () => {
     const [{ id = '' } = {}] = await send();
-    const first = await copyOf(id);
-    const second = await sendAgain(id);
-    await restore(first);
-    const leaf = `leaf ${second['leaf_index']}`;
-    assert.match((await verify()).found[leaf] ?? '', /has no record/);
-    await restore(second);
+    const first = await stored.copyOf(id);
+    const second = await stored.sendAgain(system, client, id);
+    assert.deepEqual((await verify()).found, {});
+    await stored.restore(first);
+    // It holds where it is read: it was recorded so.
+    assert.equal((await client.delivery(id)).status, 'delivered');
+    const { found } = await verify();
+    assert.match(found[`leaf ${await stored.leafOf(second)}`] ?? '', /has no record/);
+    assert.match(Object.values(found).join(), /stands in revision 1/);
+    await stored.restore(second);
     assert.deepEqual((await verify()).found, {});
   });
 
-  // Nothing but the record tells of the run: one that has failed can go on beside the next, and keep it then.
-  describe('after a run that was interrupted between keeping a record and giving it to the log', () => {
-    let id = '';
-    beforeEach(async () => {
-      const { deliveries: [sent] = [] } = await client.purchase();
-      ({ id = '' } = sent ?? {});
-      await client.deliveryUntil(id, ({ status }) => status === 'delivered');
-      const { temporal, sealer, settings, database } = system;
-      const days = parseKeptDays('1');
-      const log: ConstructorParameters<typeof ArchiveRepository>[3] = {
-        append: () => Promise.reject(new Error('killed')),
-        leavesAt: (numbers) => database.log.leavesAt(numbers),
-      };
-      const retention = { records: days, payloads: days };
-      const interrupted = new ArchiveRepository(connection, retention, sealer, log, new EventSeal(undefined));
-      const { HOOKLINE_TASK_QUEUE: queue } = settings;
-      const sources = { client: temporal.client, taskQueue: queue, sealer, archive: database.archive };
-      const finder = new ClosedExecutionFinder(sources);
-      const run = async () => {
-        const { executions } = await finder.closedFrom(new Date(Date.now() - 60_000), new Date(), 60_000);
-        const own = executions.filter(({ runs }) => runs.some((one) => one.id === id));
-        await archiveExecutions({ archive: interrupted, teller: { note: async () => {} } }, own);
-      };
-      const killed = () =>
-        run().then(
-          () => undefined,
-          ({ message }: Error) => message,
-        );
-      assert.equal(await until(killed, (message) => message !== undefined), 'killed');
-      assert.equal((await copyOf(id))['leaf_index'], -1);
-    });
+  it('names a segment that was removed, altered, or moved to other leaves, and records in none [world]', async () => {
+    const [{ id = '' } = {}] = await send();
+    const segment = (await stored.segmentOf(await stored.copyOf(id))) ?? assert.fail();
+    const { _id, first } = segment;
+    const said = async () => (await verify()).found;
+    const long_ago = new Date(Date.now() - 3_600_000);
+    await stored.segments.deleteOne({ _id });
+    // What was archived a moment ago may have its segment yet.
+    const leaf = `leaf ${String(first)}`;
+    assert.match((await said())[leaf] ?? JSON.stringify(await said()), /has no record/);
+    await stored.segments.insertOne(segment);
+    for (const [changed, how] of [
+      [{ at: long_ago }, /is not what was written/],
+      [{ records: [`${id}/2`] }, /is not what was written/],
+      [{ tag: 'none' }, /is not what was written|has a tag that cannot be checked/],
+      [{ first: Number(first) + 1 }, /says that its first leaf is .*, and the log has others there/],
+      [{ first: 1_000_000 }, /says that its first leaf is 1000000, and the log has others there/],
+    ] as const) {
+      await stored.segments.updateOne({ _id }, { $set: changed });
+      assert.match((await said())[_id] ?? '', how, JSON.stringify(changed));
+      assert.equal((await client.request('GET', `/v18.0/deliveries/${id}/certificate`)).status, 409);
+      await stored.segments.replaceOne({ _id }, segment);
+    }
+    assert.deepEqual(await said(), {});
+  });
 
-    /** What is said of the delivery, and of leaves. */
-    const wrong = async () =>
-      Object.entries((await verify()).found).filter(([name]) => name === id || name.startsWith('lea'));
-
-    it('misses nothing, also if the delivery was sent again [world]', async () => {
-      assert.equal(await system.database.archive.delivery(client.accountId, id), undefined);
-      assert.equal((await client.delivery(id)).status, 'delivered');
-      assert.deepEqual(await wrong(), []);
-      const second = await sendAgain(id);
-      const [first] = second['replaced_leaves'] as number[];
-      assert.ok(Number(first) >= 0 && Number(first) < Number(second['leaf_index']));
-      assert.deepEqual(await wrong(), []);
-    });
-
-    it('gives the record to the log with the next run that finds the execution, as it is stored', async () => {
-      const { record } = await copyOf(id);
-      await runArchive(system);
-      const logged = await copyOf(id);
-      assert.equal(logged['record'], record);
-      assert.equal(await system.database.log.isLeaf(String(record), Number(logged['leaf_index'])), true);
-      assert.equal((await system.database.archive.delivery(client.accountId, id))?.id, id);
-    });
-
-    it('gives it to the log without its execution as well, which Temporal may not have any more', async () => {
-      await system.database.archive.logAllStored();
-      assert.ok(Number((await copyOf(id))['leaf_index']) >= 0);
-    });
-
-    it('accuses nobody if the log has taken the record, and its number was not noted [world]', async () => {
-      await runArchive(system);
-      const logged = await copyOf(id);
-      assert.ok(Number(logged['leaf_index']) >= 0);
-      await deliveries().updateOne({ _id: id }, { $set: { leaf_index: -1 } });
-      assert.deepEqual(await wrong(), []);
-      await restore(logged);
-    });
-
-    it('gives nothing to the log that somebody has altered meanwhile [world]', async () => {
-      const kept = await copyOf(id);
-      const record = String(kept['record']).replace(/"duration_ms":/, '"duration_ms":1');
-      await deliveries().updateOne({ _id: id }, { $set: { record } });
-      const { log } = system.database;
-      await runArchive(system);
-      assert.equal((await copyOf(id))['leaf_index'], -1);
-      assert.equal(await log.isLeaf(record, (await log.size()) - 1), false);
-      const long_ago = new Date(Date.now() - 3_600_000);
-      await deliveries().updateOne({ _id: id }, { $set: { archived_at: long_ago } });
-      assert.match((await verify()).found[id] ?? '', /is not in the log yet/);
-      await deliveries().deleteOne({ _id: id });
-      await archived(system, client, [id]);
-    });
+  it('does not take leaves for old because MongoDB says that they are [world]', async () => {
+    const [{ id = '' } = {}] = await send();
+    const row = await stored.copyOf(id);
+    const leaf = await stored.leafOf(row);
+    const tiles = connection.collection<StoredDocument>('log_tiles');
+    await tiles.updateMany({ _id: { $regex: '^0/' } }, { $set: { began_at: new Date('2024-01-01') } });
+    await stored.rows.deleteOne({ _id: id });
+    const { found, result } = await verify('--kept-days', '1');
+    assert.match(found[`leaf ${leaf}`] ?? '', /has no record/);
+    assert.equal(result.log.expired, 0);
+    await stored.restore(row);
   });
 
   it('names what was altered, removed and added in MongoDB, and so does the API once Temporal has forgotten it [world]', async () => {
@@ -250,15 +167,15 @@ describe('hookline archive verify', () => {
     const ids = sent.map(({ id }) => id);
     const [times = '', status = '', summary = '', account = '', detail = '', one = '', other = ''] = ids;
     const [, , , , , , , gone = '', leaf = '', payload = ''] = ids;
-    const before = await Promise.all(ids.map(copyOf));
+    const before = await Promise.all(ids.map(stored.copyOf));
     const eventOf = (id: string) => sent.find((each) => each.id === id)?.event_id ?? '';
     const payloadBefore = (await events().findOne({ _id: eventOf(payload) })) ?? assert.fail();
     const set = (id: string, fields: Record<string, unknown>) =>
-      deliveries().updateOne({ _id: id }, { $set: fields });
+      stored.rows.updateOne({ _id: id }, { $set: fields });
     const of = (id: string) => before.find(({ _id }) => _id === id) ?? assert.fail();
     const texts = (id: string) => {
-      const { record, summary, leaf_index } = of(id);
-      return { record, summary, leaf_index };
+      const { record, summary, segment } = of(id);
+      return { record, summary, segment };
     };
     const stranger = await system.account();
     // Half a day, so that it is another hour whenever the test runs.
@@ -271,8 +188,8 @@ describe('hookline archive verify', () => {
     await set(detail, { detail: of(one)['detail'] });
     await set(one, texts(other));
     await set(other, texts(one));
-    await deliveries().deleteOne({ _id: gone });
-    await set(leaf, { leaf_index: of(times)['leaf_index'] });
+    await stored.rows.deleteOne({ _id: gone });
+    await set(leaf, { segment: 'seg_00000000000000000000000000' });
     const sealed = `${String(payloadBefore['sealed']).slice(0, -8)}AAAAAAAA`;
     await events().updateOne({ _id: payloadBefore._id }, { $set: { sealed } });
     const forged = {
@@ -280,9 +197,9 @@ describe('hookline archive verify', () => {
       _id: times.replace(/^dlv_../, 'dlv_00'),
       record: later(of(times)['record']),
     };
-    await deliveries().insertOne(forged);
+    await stored.rows.insertOne(forged);
     const invented = { ...of(times), _id: times.replace(/.$/, (last) => (last === '0' ? '1' : '0')) };
-    await deliveries().insertOne(invented);
+    await stored.rows.insertOne(invented);
 
     const { found, result } = await verify();
     const wrong = (id: string) => found[id] ?? `nothing: ${JSON.stringify(found)}`;
@@ -292,17 +209,15 @@ describe('hookline archive verify', () => {
     assert.match(wrong(account), /another account/);
     assert.match(wrong(detail), /was altered/);
     for (const id of [one, other]) assert.match(wrong(id), /was altered/);
-    assert.match(wrong(leaf), /leaf/);
+    assert.match(wrong(leaf), /is not what was written/);
     assert.match(wrong(eventOf(payload)), /does not open/);
-    assert.match(wrong(invented._id), /has another id than its record/);
-    assert.match(wrong(forged._id), /another record than the one of leaf|was never appended/);
-    // That of the removed one, and that of the one which says that it has another leaf.
-    const leaves = [of(gone), of(leaf)].map(({ leaf_index }) => Number(leaf_index)).sort((a, b) => a - b);
+    for (const { _id } of [invented, forged]) assert.match(wrong(_id), /is not what was written/);
+    // That of the removed one alone: the others stand where their segments say, or are told of.
     const told = Object.keys(found)
       .filter((id) => id.startsWith('lea'))
       .join();
-    assert.deepEqual(told.match(/\d+/g)?.map(Number), leaves);
-    assert.equal(result.log.missing, 2);
+    assert.deepEqual(told.match(/\d+/g)?.map(Number), [await stored.leafOf(of(gone))]);
+    assert.equal(result.log.missing, 1);
 
     await forget(system, sent);
     const ask = async (path: string) => {
@@ -311,7 +226,7 @@ describe('hookline archive verify', () => {
     };
     for (const id of [times, status, summary, detail, one, other, leaf]) {
       for (const path of [`/deliveries/${id}`, `/deliveries/${id}/timeline`])
-        assert.match(await ask(path), new RegExp(`^409 record_altered .*${id}`), path);
+        assert.match(`${path} ${await ask(path)}`, new RegExp(`409 record_altered .*${id}`));
       assert.match(
         await ask(`/explain?event_id=${eventOf(id)}&endpoint_id=${sent[0]?.endpoint_id}`),
         /^409 record_altered/,
@@ -343,8 +258,8 @@ describe('hookline archive verify', () => {
     assert.equal((await stranger.request('GET', `/v18.0/deliveries/${account}`)).json.code, 'record_altered');
     assert.match(await ask(`/deliveries/${account}`), /^404/);
 
-    await deliveries().deleteMany({ _id: { $in: [invented._id, forged._id] } });
-    await Promise.all(before.map(restore));
+    await stored.rows.deleteMany({ _id: { $in: [invented._id, forged._id] } });
+    await Promise.all(before.map(stored.restore));
     await events().replaceOne({ _id: payloadBefore._id }, payloadBefore);
     assert.match(await ask('/deliveries'), /^200/);
     // Temporal would have forgotten them so soon only if somebody had made it.

@@ -6,6 +6,7 @@ import { compareLog, type LogCounts } from '../../../src/bin/archive/compare-log
 import { compareVersions } from '../../../src/bin/archive/compare-versions.js';
 import type { Difference } from '../../../src/bin/archive/difference.js';
 import { createChangeAppender } from '../../../src/bin/service/log/change-appender.js';
+import { createSegmentAppender } from '../../../src/bin/service/log/segment-appender.js';
 import { createLogSigners } from '../../../src/bin/service/log/signers.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { verifyCertificate } from '../../../src/domain/log/certificate.js';
@@ -56,7 +57,7 @@ describe('how an act ended', () => {
     const found: Difference[] = [];
     const loggedBefore = new Date(Date.now() + 60_000);
     for await (const one of compareLog(
-      { database: system.database, keys, keptDays: 1, loggedBefore },
+      { database: system.database, keys, memory: {}, keptDays: 1, loggedBefore },
       counts,
     ))
       found.push(one);
@@ -206,7 +207,8 @@ describe('how an act ended', () => {
       ]);
       const told: string[] = [];
       const watch = { refused: async (error: Error) => void told.push(error.message) };
-      const appendSome = createChangeAppender(system.database, watch);
+      const segments = createSegmentAppender(system.database, watch);
+      const appendSome = createChangeAppender(system.database, segments, watch);
       while ((await appendSome()) > 0);
       assert.equal(told.filter((text) => text.includes(next.id)).length, 1);
       assert.match(told.join(), /follows a version of endpoint:\S+ of which there is no change/);

@@ -124,6 +124,25 @@ describe('the log in MongoDB', () => {
     assert.deepEqual(await log.append(['yet another 3999']), [0]);
   });
 
+  it('keeps the leaves of a run together, whoever appends at the same moment, and finds it again whole', async () => {
+    const processes = [log, await connect(), await connect()];
+    const runs = processes.map((_, at) =>
+      [1, 300, 90].map((count) => records(count, `run ${at} of ${count}`).map(leafHash)),
+    );
+    const firsts = await Promise.all(processes.map((one, at) => one.appendRuns(runs[at] ?? [])));
+    const leaves = await log.leavesFrom(0);
+    for (const [at, run] of runs.flat().entries()) {
+      const first = firsts.flat()[at] ?? -1;
+      assert.deepEqual(leaves.slice(first, first + run.length), run);
+    }
+    const size = await log.size();
+    assert.deepEqual(await (await connect()).appendRuns(runs.flat()), firsts.flat());
+    assert.equal(await log.size(), size);
+    // Of a run that is there in part alone, nothing is found.
+    const [, long = []] = runs[0] ?? [];
+    assert.deepEqual(await log.appendRuns([[...long, leafHash('one more')]]), [size]);
+  });
+
   it('keeps every record where it was appended, and has no gap, after two processes were killed [world]', async () => {
     const children = ['one', 'two'].map((name) =>
       spawnScript('test/support/programs/append-leaves.ts', [uri, name, key]),

@@ -4,6 +4,7 @@ import type {
   ArchiveWrites,
   ClosedExecution,
   DeliveryToArchive,
+  DeliveryToKeep,
   RunKey,
   SealableDelivery,
 } from '../../../src/domain/archive/to-archive.js';
@@ -14,19 +15,18 @@ describe('runs of one delivery that closed in one window', () => {
   /** Writes as the archive does: what is there stays, unless it is replaced in the revision that was read. */
   const kept = new Map<string, SealableDelivery>();
   const archive = {
-    logStored: async () => {},
-    logKept: async () => {},
-    known: async (ids: readonly string[]) =>
-      new Map(ids.flatMap((id) => (kept.has(id) ? [[id, { ...kept.get(id) }]] : []))),
+    rows: {
+      adopt: async () => false,
+      known: async (ids: readonly string[]) =>
+        new Map(ids.flatMap((id) => (kept.has(id) ? [[id, { ...kept.get(id) }]] : []))),
+      keep: async (some: readonly DeliveryToKeep[]) => {
+        for (const { delivery, before } of some)
+          if (kept.get(delivery.id)?.revision === before?.revision) kept.set(delivery.id, delivery);
+      },
+      move: async () => {},
+    },
     keepEvents: async () => new Map(),
     saltsOf: async () => undefined,
-    addDeliveries: async (added: readonly SealableDelivery[]) => {
-      for (const one of added) if (!kept.has(one.id)) kept.set(one.id, one);
-    },
-    replaceDelivery: async (delivery: SealableDelivery, { revision }: { revision: number }) => {
-      if (kept.get(delivery.id)?.revision === revision) kept.set(delivery.id, delivery);
-    },
-    move: async () => {},
   } as unknown as ArchiveWrites;
 
   /** The execution of a run. @param read how long it takes to read, in turns of the event loop */

@@ -17,7 +17,7 @@ describe('the second look of the archive', () => {
   let upTo: Date | undefined;
   let look: SecondLook | undefined;
   let read = 0;
-  let loggedAll = 0;
+  let adoptedAll = 0;
   /** Milliseconds of a clock that the test sets. */
   let readsTake = 0;
 
@@ -30,13 +30,15 @@ describe('the second look of the archive', () => {
     setSecondLook: async (next: SecondLook) => {
       look = next;
     },
-    known: async () => new Map(),
-    logAllStored: async () => {
-      loggedAll += 1;
+    rows: {
+      known: async () => new Map(),
+      adopt: async () => false,
+      adoptAll: async () => {
+        adoptedAll += 1;
+      },
+      keep: async () => {},
+      move: async () => {},
     },
-    ...Object.fromEntries(
-      ['logKept', 'logStored', 'move', 'place', 'addDeliveries'].map((name) => [name, async () => {}]),
-    ),
     keepEvents: async () => new Map(),
   };
   const closed = {
@@ -71,7 +73,7 @@ describe('the second look of the archive', () => {
   clockOfEach(Date.now());
   beforeEach(() => {
     listed.clear();
-    [upTo, look, read, loggedAll, readsTake] = [undefined, undefined, 0, 0, 0];
+    [upTo, look, read, adoptedAll, readsTake] = [undefined, undefined, 0, 0, 0];
   });
 
   it('begins where the first run of the archive has ended, and is made a quarter of an hour later', async () => {
@@ -117,11 +119,11 @@ describe('the second look of the archive', () => {
   it('is preceded by one at all that was kept, if the last run is longer ago than Temporal keeps anything', async () => {
     upTo = ago(HOUR_MS - 60_000);
     await run();
-    assert.equal(loggedAll, 0);
+    assert.equal(adoptedAll, 0);
     upTo = ago(HOUR_MS + 60_000);
     await run();
     await run();
-    assert.equal(loggedAll, 1);
+    assert.equal(adoptedAll, 1);
   });
 
   it('goes on, a window at least, also if the first one has taken all the time of a part', async () => {

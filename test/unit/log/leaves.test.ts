@@ -23,6 +23,13 @@ describe('the leaves of the log', () => {
       assert.equal(await leavesOver(torn, [full(0), full(1)]).size(), 2 * TILE_WIDTH);
   });
 
+  it('end with a tile that is not full, also if it is the last of those that are read at once', async () => {
+    const narrow = { ...full(15), hashes: [leaf] };
+    const tiles = [...Array.from({ length: 15 }, (_, index) => full(index)), narrow];
+    assert.equal(await leavesOver(tiles).size(), 15 * TILE_WIDTH + 1);
+    assert.equal(await leavesOver([...tiles.slice(0, 15), full(15)]).size(), 16 * TILE_WIDTH);
+  });
+
   it('are said to be missing when they still are', async () => {
     await assert.rejects(leavesOver([full(1)]).size(), LogAlteredError);
     await assert.rejects(leavesOver([full(0), full(2)]).from(0), LogAlteredError);

@@ -61,6 +61,8 @@ export function certificateOperations({
     }: { record: string; index: number | undefined; checkpoint: 'stamped' | 'last'; opening?: OpenDetails },
   ): Promise<Certificate> => {
     const keys = await logKeys.known();
+    // A log that was altered takes nothing more: its state says so, and not that this is to be waited for.
+    if (index === undefined) await log.head(keys);
     const found = index === undefined ? undefined : await log.prove(record, index, keys, checkpoint);
     const key = found && openedBy(found.head.note, keys);
     if (!found || !key || index === undefined) throw notYet(`${what} is not in the log yet`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ArchivedDelivery } from '../../../domain/archive/archived.js';
 import { recordDifferences } from '../../../domain/archive/differences.js';
 import { canonicalJson, changeRecord, type DeliveryRecord } from '../../../domain/archive/record.js';
 import { isRecordAltered, type RecordAlteredError } from '../../../domain/archive/record-altered.js';
@@ -148,10 +149,11 @@ async function ofDelivery(
 async function ofStored(
   dependencies: ApiDependencies,
   accountId: string,
-  { archived: { record, event_id }, leafIndex, altered }: OpenedDelivery,
+  { archived, segment, altered }: OpenedDelivery,
 ): Promise<Check[]> {
+  const { record, event_id } = archived;
   return [
-    await inLog(dependencies, record, leafIndex),
+    await recordInLog(dependencies, archived, segment),
     asShown(altered),
     await ofPayload(dependencies, accountId, event_id, record),
   ];
@@ -188,6 +190,21 @@ async function ofEvent(
   }
   if (checks.length > 0) return checks;
   return [checked('log', 'unknown', 'No delivery of the event is archived yet: records are of deliveries.')];
+}
+
+/** Whether the signed log holds the record of a delivery, where its segment says. */
+async function recordInLog(
+  dependencies: ApiDependencies,
+  { id: _id, revision, record }: ArchivedDelivery,
+  segment: string,
+): Promise<Check> {
+  try {
+    const leaf = await dependencies.database.archive.leafOf({ _id, revision, record, segment });
+    return await inLog(dependencies, record, leaf);
+  } catch (error) {
+    if (!isRecordAltered(error)) throw error;
+    return checked('log', 'differs', `It ${error.how}.`);
+  }
 }
 
 /** Whether the signed log holds a record. */

@@ -1,20 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
-import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { leafHash } from '../../../domain/log/merkle-tree.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { LoggableChange } from '../../../models/change/change-seal.js';
 import type { Database } from '../../../models/database.js';
-import type { LogWatch } from './log-watch.js';
+import { createTeller, type LogWatch } from './log-watch.js';
+import type { SegmentAppender } from './segment-appender.js';
 
 /** The first pass of a process looks back so far at changes that say that the log has them, milliseconds. */
 const LOOK_BACK_MS = 3_600_000;
 /** Later ones look back to the last pass, and this, milliseconds: changes have the time at which they were begun. */
 const OVERLAP_MS = 5 * 60_000;
-/** Changes of which people have been told. */
-const MAX_TOLD = 10_000;
 
 /**
  * Appends changes to the log: those that are as they were written, by their tags, as soon as it is known how they
@@ -25,17 +22,14 @@ const MAX_TOLD = 10_000;
  */
 export function createChangeAppender(
   { changes, log }: Pick<Database, 'changes' | 'log'>,
+  segments: Pick<SegmentAppender, 'append'>,
   watch: Pick<LogWatch, 'refused'>,
   { log_looks_again_ms }: Timings = TIMINGS,
 ): () => Promise<number> {
-  const told = new LRUCache<string, true>({ max: MAX_TOLD });
+  const tellOnce = createTeller(watch);
   let lookedUpTo: number | undefined;
 
-  const tell = async (id: string, how: string): Promise<void> => {
-    if (told.has(id)) return;
-    told.set(id, true);
-    await watch.refused(new LogAlteredError('change_altered', `the change ${id} ${how}`));
-  };
+  const tell = (id: string, how: string) => tellOnce('change_altered', `the change ${id}`, how);
 
   /** A change that was removed before the log had it leaves a gap in the versions of its resource. */
   const lookBefore = async ({
@@ -50,7 +44,12 @@ export function createChangeAppender(
   const append = async (some: readonly LoggableChange[]): Promise<number> => {
     for (const { change, wrong } of some) if (wrong !== undefined) await tell(change.id, wrong);
     const right = some.filter(({ wrong, isPending }) => wrong === undefined && !isPending);
-    const numbers = await log.append(right.map(({ accountId, ...salted }) => recordOf(accountId, salted)));
+    const numbers = await segments.append(
+      right.map(({ accountId, ...salted }) => ({
+        name: salted.change.id,
+        record: recordOf(accountId, salted),
+      })),
+    );
     await changes.logged(new Map(right.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
     for (const one of right) await lookBefore(one);
     return right.length;

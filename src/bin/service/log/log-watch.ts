@@ -1,7 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AlertRaiser } from '../../../../activities/ports.js';
-import { LOG_ALTERED_REASONS, type LogAlteredError } from '../../../domain/log/log-altered.js';
+import {
+  LOG_ALTERED_REASONS,
+  LogAlteredError,
+  type LogAlteredReason,
+} from '../../../domain/log/log-altered.js';
 import { sharedDate } from '../../../domain/time/shared-time.js';
 import type { WitnessAddress } from './witnesses.js';
 
@@ -9,7 +14,24 @@ import type { WitnessAddress } from './witnesses.js';
 export type LogWatch = ReturnType<typeof createLogWatch>;
 
 /** What is not done. */
-const REFUSED = { log: 'The log is not signed', change: 'A change is left out of the log' };
+const REFUSED: Partial<Record<LogAlteredReason, string>> = {
+  change_altered: 'A change is left out of the log',
+  segment_altered: 'A segment is left out of the log',
+  void_altered: 'Void numbers are left out of the log',
+};
+
+/** What people have been told of. */
+const MAX_TOLD = 10_000;
+
+/** Tells people once of each thing that is not what it should be, and is left out of the log. */
+export function createTeller(watch: Pick<LogWatch, 'refused'>) {
+  const told = new LRUCache<string, true>({ max: MAX_TOLD });
+  return async (reason: LogAlteredReason, what: string, how: string): Promise<void> => {
+    if (told.has(what)) return;
+    told.set(what, true);
+    await watch.refused(new LogAlteredError(reason, `${what} ${how}`));
+  };
+}
 
 /** Tells metrics, the log of the process, and people, who hear of each reason once a day. */
 export function createLogWatch(
@@ -30,7 +52,7 @@ export function createLogWatch(
   });
   const refusals = new Counter({
     name: 'hookline_log_refusals_total',
-    help: 'Times that no checkpoint was signed, or a change was left out of the log, because the database was altered',
+    help: 'Times that no checkpoint was signed, or something was left out of the log, because the database was altered',
     labelNames: ['reason'],
     registers: [registry],
   });
@@ -86,10 +108,10 @@ export function createLogWatch(
       unstamped.inc();
       logger.warn(`The time-stamping service did not stamp a checkpoint: ${why}.`);
     },
-    /** Nothing was signed, or a change was left out, because the database was altered. */
+    /** Nothing was signed, or something was left out, because the database was altered. */
     async refused({ reason, message }: LogAlteredError): Promise<void> {
       refusals.inc({ reason });
-      logger.error({ reason }, `${REFUSED[reason === 'change_altered' ? 'change' : 'log']}: ${message}.`);
+      logger.error({ reason }, `${REFUSED[reason] ?? 'The log is not signed'}: ${message}.`);
       await raise('log.altered', reason, message);
     },
   };

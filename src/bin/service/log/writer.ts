@@ -8,17 +8,15 @@ import { settleNumbers } from '../sequence/settle-numbers.js';
 import type { Servers } from '../servers.js';
 import { createChangeAppender } from './change-appender.js';
 import { createCheckpointCopy } from './checkpoint-copy.js';
-import type { LogWatch } from './log-watch.js';
+import { createTeller, type LogWatch } from './log-watch.js';
+import { createSegmentAppender } from './segment-appender.js';
 import { createLogSigners } from './signers.js';
 import { createStamp } from './timestamps.js';
 import { createCosign, parseWitnesses } from './witnesses.js';
 
-/** Ranges of void numbers that are appended at once. */
-const VOIDS_AT_ONCE = 500;
-
 /**
- * Completes the log: archived deliveries are appended as they are archived, and changes here. Nothing is signed that
- * something outside MongoDB contradicts.
+ * Completes the log: it takes the segments of what was archived, and makes those of changes and void numbers. Nothing
+ * is signed that something outside MongoDB contradicts.
  */
 export function createLogWriter(
   settings: Settings,
@@ -52,20 +50,37 @@ export function createLogWriter(
     }
   };
 
-  const appendSome = createChangeAppender(database, watch, settings.HOOKLINE_TEST_TIME_SCALE);
+  const segments = createSegmentAppender(database, watch);
+  const appendSome = createChangeAppender(database, segments, watch, settings.HOOKLINE_TEST_TIME_SCALE);
+
+  const tell = createTeller(watch);
+  /** @returns how many were appended */
+  const appendVoids = async (): Promise<number> => {
+    let appended = 0;
+    for await (const some of sequences.unlogged()) {
+      const right = some.filter(({ wrong }) => wrong === undefined);
+      const leaves = await segments.append(
+        right.map((one) => ({ name: one.id, record: canonicalJson(voidRecord(one)) })),
+      );
+      await sequences.logged(new Map(right.map(({ id }, at) => [id, leaves[at] ?? -1])));
+      appended += right.length;
+      for (const { id, wrong } of some)
+        if (wrong !== undefined) await tell('void_altered', `the range of void numbers ${id}`, wrong);
+    }
+    return appended;
+  };
 
   return {
     async appendChanges() {
+      await segments.takeAll();
       const appended = await appendSome();
       await settleNumbers({ database });
-      const voids = await sequences.unlogged(VOIDS_AT_ONCE);
-      const leaves = await log.append(voids.map((one) => canonicalJson(voidRecord(one))));
-      await sequences.logged(new Map(voids.map(({ id }, at) => [id, leaves[at] ?? -1])));
-      return appended + voids.length;
+      return appended + (await appendVoids());
     },
     audit: (until) => watched(async () => log.audit(await known(), until)),
     publish: (last) =>
       watched(async () => {
+        await segments.takeAll();
         // Before MongoDB is read, which is never behind what Temporal has.
         const recorded = await publishedCheckpoints(client, settings.HOOKLINE_TASK_QUEUE);
         const ledger = [...(last === undefined ? [] : [last]), ...recorded];

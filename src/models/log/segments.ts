@@ -1,0 +1,151 @@
+import type { Connection } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
+import { inParts } from '../../domain/basics/bounded-memory.js';
+import { newId } from '../../domain/basics/ids.js';
+import { leafHash } from '../../domain/log/merkle-tree.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
+import { collection, type DocumentIn, must, repositoryOf } from '../mongo/collection.js';
+import { inOnePass } from '../mongo/in-order.js';
+import { Tags, textOf } from '../mongo/tags.js';
+import { bytesOf, splitHashes } from './log-tiles.js';
+
+/** Records in one segment at most: as many as the log looks for, when one is taken again, are several of these. */
+export const MAX_RECORDS = 1_000;
+/** In the place of a number: the log has not taken it, as far as MongoDB says. A filter finds it by its index. */
+const UNLOGGED = -1;
+/** Ids in one query. */
+const IDS_AT_ONCE = 500;
+
+/** What was recorded together. It is kept for ever, as leaves are, so that each leaf is accounted for. */
+const segments = collection('segments', {
+  _id: must(String),
+  /** Names of its records, in order. */
+  records: must<string[]>([String]),
+  /** Their leaf hashes, one after the other. */
+  hashes: must<Buffer>(Buffer),
+  at: must(Date),
+  /** Of all of that. */
+  tag: must(String),
+  /** Number of its first leaf in the log, or -1. Whoever believes it compares the leaves. */
+  first: must(Number, { index: true }),
+});
+type SegmentDocument = DocumentIn<typeof segments>;
+
+/** A record as segments name it. */
+export interface NamedRecord {
+  /** Of a delivery id and revision ({@link nameOf}), of a change its id, of void numbers account and first number. */
+  name: string;
+  /** Its canonical text. */
+  record: string;
+}
+
+/** What was recorded together, in the order of its leaves. */
+export interface Segment {
+  id: string;
+  records: readonly string[];
+  /** Of the leaves; as many as there are records, unless it is wrong. */
+  hashes: readonly Buffer[];
+  /** When it was made: its records were kept before that. */
+  at: Date;
+  /** Number of its first leaf; absent as long as the log has not taken it. */
+  first: number | undefined;
+  /** What shows that it is not as it was written; absent if it is. Nothing of it is to be believed. */
+  wrong: string | undefined;
+}
+
+/** The name of the record of a delivery in a segment. */
+export function nameOf({ id, revision }: { id: string; revision: number }): string {
+  return `${id}/${revision}`;
+}
+
+/** The delivery and revision that a name is of; `undefined` if it is of something else. */
+export function deliveryNamed(name: string): { id: string; revision: number } | undefined {
+  const [, id, revision] = /^(dlv_\w+)\/(\d+)$/.exec(name) ?? [];
+  return id === undefined ? undefined : { id, revision: Number(revision) };
+}
+
+/** Number of a record's leaf; `undefined` if the segment does not name it, or the log has not taken it yet. */
+export function leafIn({ records, first }: Segment, name: string): number | undefined {
+  const place = records.indexOf(name);
+  return place < 0 || first === undefined ? undefined : first + place;
+}
+
+/** The segments of the log: see docs/decisions/0061-segments.md. */
+export class SegmentRepository extends repositoryOf(segments) {
+  private readonly tags: Tags;
+
+  /** @param box tags what is written; absent: nothing can be written, nor believed */
+  constructor(connection: Connection, box: SecretBox | undefined) {
+    super(connection);
+    this.tags = new Tags(box, 'segment');
+  }
+
+  /** Makes a segment of records that are kept already. @param id absent: a new one @returns it */
+  async insert(records: readonly NamedRecord[], id = newId('segment')): Promise<Segment> {
+    const hashes = records.map(({ record }) => leafHash(record));
+    const document = {
+      _id: id,
+      records: records.map(({ name }) => name),
+      hashes: Buffer.concat(hashes),
+      at: sharedDate(),
+    };
+    const { _id, ...fields } = { ...document, tag: this.tags.tag(contentOf(document)), first: UNLOGGED };
+    await this.model.collection.insertOne({ _id: _id as never, ...fields });
+    return { id, records: document.records, hashes, at: document.at, first: undefined, wrong: undefined };
+  }
+
+  /** Those that there are, by id. */
+  async find(ids: readonly string[]): Promise<Map<string, Segment>> {
+    const found = new Map<string, Segment>();
+    for (const $in of inParts([...new Set(ids)], IDS_AT_ONCE))
+      for (const document of await this.model.find({ _id: { $in } }).lean())
+        found.set(document._id, this.toSegment(document));
+    return found;
+  }
+
+  /** The ids of those that there are. */
+  async existing(ids: readonly string[]): Promise<Set<string>> {
+    const existing = new Set<string>();
+    for (const $in of inParts([...new Set(ids)], IDS_AT_ONCE))
+      for (const { _id } of await this.model.find({ _id: { $in } }, { _id: 1 }).lean()) existing.add(_id);
+    return existing;
+  }
+
+  /** Those that say that the log has not taken them, some at once, in any order. */
+  unlogged(): AsyncIterable<Segment[]> {
+    return this.read({ first: UNLOGGED });
+  }
+
+  /** Notes which leaves the log has of a segment: whoever is first. */
+  async logged({ id }: Pick<Segment, 'id'>, first: number): Promise<void> {
+    await this.model.updateOne({ _id: id, first: UNLOGGED }, { $set: { first } });
+  }
+
+  /** All, in one pass, some at once. */
+  all(): AsyncIterable<Segment[]> {
+    return this.read({});
+  }
+
+  private async *read(filter: Partial<SegmentDocument>): AsyncIterable<Segment[]> {
+    for await (const some of inOnePass<SegmentDocument>(this.model.find(filter)))
+      yield some.map((one) => this.toSegment(one));
+  }
+
+  /** Tags again what an older key tagged. @returns how many */
+  retagAll(): Promise<number> {
+    return this.tags.retagEach(this.model, contentOf);
+  }
+
+  private toSegment(document: SegmentDocument): Segment {
+    const { _id: id, records, at, first, tag } = document;
+    const isLogged = Number.isSafeInteger(first) && first >= 0;
+    const known = { id, first: isLogged ? first : undefined };
+    const wrong = this.tags.whatIsWrong(tag, contentOf(document));
+    if (wrong !== undefined) return { ...known, records: [], hashes: [], at: new Date(0), wrong };
+    return { ...known, records, hashes: splitHashes(bytesOf(document.hashes) ?? Buffer.alloc(0)), at, wrong };
+  }
+}
+
+function contentOf({ _id, records, hashes, at }: Omit<SegmentDocument, 'tag' | 'first'>): string {
+  return textOf([_id, records, bytesOf(hashes)?.toString('base64'), at]);
+}
