@@ -1,5 +1,5 @@
 import { type Model, Schema } from 'mongoose';
-import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
+import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { ArchivedEvent } from '../../domain/archive/archived.js';
 import { canonicalJson } from '../../domain/archive/canonical-json.js';
 import type { StoredEvent, StoredTarget } from '../../domain/delivery/stored-event.js';
@@ -45,7 +45,7 @@ export const events = collection(
      */
     once: must(String, { unique: true }),
     body_hash: may(String),
-    /** Of what never changes, under a key outside the database. Absent if no key was at hand. */
+    /** Of what never changes, under a key outside the database. */
     tag: may(String),
     /** When the payload goes; absent once it is gone. */
     payload_expires_at: may(Date, { index: true }),
@@ -68,28 +68,20 @@ const PURPOSE = 'event';
 
 /** Tags events from their first write on, under a key that is not in the database. */
 export class EventSeal {
-  private readonly box: SecretBox | undefined;
+  private readonly tags: Tags;
 
-  /** @param box absent: events get no tag */
   constructor(box: SecretBox | undefined) {
-    this.box = box;
+    this.tags = new Tags(box, PURPOSE);
   }
 
-  tag(document: EventDocument): string | undefined {
-    return this.box?.tag(textOf(document), PURPOSE);
+  /** @throws Error without HOOKLINE_SECRET_KEYS */
+  tag(document: EventDocument): string {
+    return this.tags.tag(textOf(document));
   }
 
   /** How an event differs from what was written; `undefined` if it does not. */
   whatIsWrong(document: EventDocument): string | undefined {
-    const { tag } = document;
-    if (!this.box) return undefined;
-    if (typeof tag !== 'string') return 'has no tag';
-    try {
-      return this.box.isTagged(tag, textOf(document), PURPOSE) ? undefined : 'is not what was written';
-    } catch (error) {
-      if (error instanceof SealError) return error.message;
-      throw error;
-    }
+    return this.tags.whatIsWrong(document.tag, textOf(document));
   }
 }
 

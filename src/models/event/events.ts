@@ -30,7 +30,6 @@ export class EventRepository implements EventStore {
   private readonly retention: EventRetention;
   private readonly seal: EventSeal;
 
-  /** @param box absent: events get no tag */
   constructor(connection: Connection, retention: EventRetention, box: SecretBox | undefined) {
     this.model = events(connection);
     this.retention = retention;
@@ -131,8 +130,7 @@ export class EventRepository implements EventStore {
       payload_expires_at: after(this.retention.payloads, 0),
       expires_at: after(this.retention.records, OPEN_AT_MOST_MS),
     };
-    const tag = this.seal.tag(document);
-    return { ...document, ...(tag !== undefined && { tag }) };
+    return { ...document, tag: this.seal.tag(document) };
   }
 }
 
