@@ -1,6 +1,8 @@
 /** No way to get a server worked; the message names every way that was tried and why it failed. */
 export class EmbeddedUnavailableError extends Error {
   override readonly name = 'EmbeddedUnavailableError';
+  /** As they are shown. */
+  readonly lines: readonly string[] = this.message.split('\n');
 
   /** @param reasons one per way, in the order they were tried */
   constructor(service: string, reasons: readonly string[]) {
@@ -24,6 +26,8 @@ export class PortTakenError extends Error {
 /** A server was found and started, but ended or did not answer in time; the message shows the end of its log. */
 export class EmbeddedStartError extends Error {
   override readonly name = 'EmbeddedStartError';
+  /** As they are shown. */
+  readonly lines: readonly string[] = this.message.split('\n');
 }
 
 /** The text of any thrown value, in one line of at most 200 characters. */

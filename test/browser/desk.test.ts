@@ -64,7 +64,7 @@ describe('at the desk', () => {
     await till.purchase();
     assert.equal((await till.request('GET', '/v18.0/endpoints')).status, 403);
     const row = page.getByRole('row').filter({ hasText: 'Till' });
-    await row.getByText('in 29 days').waitFor();
+    await row.getByText('in 30 days').waitFor();
     assert.doesNotMatch(await page.content(), new RegExp(key));
 
     await row.getByRole('button', { name: 'Revoke Till' }).click();

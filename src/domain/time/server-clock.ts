@@ -2,6 +2,11 @@
 const PERIOD_MS = 10_000;
 /** How many of the latest periods count: a server's clock that is set back is followed within a minute. */
 const PERIODS = 6;
+/**
+ * A better reading may say that it is a little earlier than was said before: then this clock stands still until it is
+ * not. What is further back than this, milliseconds, is a server's clock that somebody has set.
+ */
+const STANDS_STILL_MS = 1_000;
 
 /**
  * A server's clock, as this process can know it without its own: the server's times as they arrive, and what has passed
@@ -13,6 +18,8 @@ export class ServerClock {
   private readonly wall: () => number;
   /** The latest periods, each with its best reading: how far the server's clock is ahead of the monotonic one. */
   private best: { period: number; ahead: number }[] = [];
+  /** The latest time that was told. */
+  private told = 0;
 
   constructor(monotonic: () => number = () => performance.now(), wall: () => number = () => Date.now()) {
     this.monotonic = monotonic;
@@ -41,7 +48,11 @@ export class ServerClock {
 
   /** The server's time, milliseconds since the epoch; until it is known, that of this machine. */
   now(): number {
-    return this.isKnown ? Math.floor(this.monotonic() + this.ahead) : this.wall();
+    if (!this.isKnown) return this.wall();
+    const now = Math.floor(this.monotonic() + this.ahead);
+    if (now < this.told && this.told - now < STANDS_STILL_MS) return this.told;
+    this.told = now;
+    return now;
   }
 
   /** How far this machine's clock is ahead of the server's, milliseconds; `undefined` until that is known. */

@@ -263,15 +263,17 @@ export class EndpointRepository {
    * Gives an endpoint a new signing secret. The previous ones sign too until the overlap ends, or earlier if they were
    * to end earlier.
    *
+   * @param overlapMs milliseconds from now
    * @returns `undefined` if the endpoint was deleted, or changed since it was read
    */
   async rotateSecret(
     before: StoredEndpoint,
     scheme: SignatureScheme,
-    overlapEnds: Date,
+    overlapMs: number,
     origin: Origin,
   ): Promise<StoredEndpoint | undefined> {
     const now = sharedDate();
+    const overlapEnds = new Date(now.getTime() + overlapMs);
     const fresh = this.codec.sealKey(before.id, newSigningSecret(scheme), now, before.version + 1);
     const old = before.sealed.signing_keys
       .map((key) => ({

@@ -76,6 +76,9 @@ export class NamespaceNotPreparedError extends Error {
 
 /** The server does not let this caller make what is missing; the message has the commands for somebody who may. */
 export class AdministrationNeededError extends Error {
+  /** As they are shown: there are commands to paste. */
+  readonly lines: readonly string[] = this.message.split('\n');
+
   constructor(needed: Administration) {
     const what = needed.isAbsent
       ? `There is no namespace "${needed.name}", or it is not for this key or certificate to see`

@@ -1,3 +1,4 @@
+import { deliveryId } from '../../domain/basics/delivery-id.js';
 import { newId } from '../../domain/basics/ids.js';
 import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
 import type { Placement } from '../../domain/endpoint/endpoint-conditions.js';
@@ -74,6 +75,7 @@ class Unit {
   resolve = () => {};
   private readonly events = new Set<string>();
   private readonly names = new Set<string>();
+  private readonly ids = new Set<string>();
   private size = 0;
   private bytes = 0;
   private attributeBytes = 1;
@@ -108,9 +110,14 @@ class Unit {
     return true;
   }
 
-  /** A reservation's event is stored, or is not. */
+  /** A reservation's event is stored, or is not. One that was accepted twice meanwhile is started once. */
   settled(deliveries: readonly PendingDelivery[]): void {
-    this.deliveries.push(...deliveries);
+    for (const one of deliveries) {
+      const id = deliveryId({ ...one.event, ...one.target });
+      if (this.ids.has(id)) continue;
+      this.ids.add(id);
+      this.deliveries.push(one);
+    }
     this.reserved -= 1;
     if (this.reserved === 0) this.settle();
   }

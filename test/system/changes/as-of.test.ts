@@ -64,8 +64,7 @@ describe('endpoints as of a time', function () {
     await pick([
       () => endpoints.replace(before, anyInput(), OPERATOR),
       () => endpoints.disable(accountId, id, 'failed for too long', 'a test', OPERATOR),
-      () =>
-        endpoints.rotateSecret(before, pick(['v1', 'v1a'] as const), new Date(Date.now() + 60_000), OPERATOR),
+      () => endpoints.rotateSecret(before, pick(['v1', 'v1a'] as const), 60_000, OPERATOR),
       () => endpoints.retireSecrets(accountId, id, OPERATOR, true),
       () =>
         endpoints.explainPending(

@@ -216,7 +216,7 @@ describe('incidents of endpoints', () => {
     const list = async () => (await watching.request('GET', '/v18.0/deliveries?open=false')).json.data;
     const ids = (rows: { id: string }[]) => rows.map(({ id }) => id);
     const rows = await until(list, (found) => new Set(ids(found)).size === 3);
-    assert.equal(rows.length, 3);
+    assert.equal(rows.length, 3, JSON.stringify(rows));
     assert.equal(watcher.received.length, 3);
   });
 

@@ -62,12 +62,7 @@ describe('encrypted secrets of endpoints', () => {
     assert.ok(endpoint);
     const before = database.endpoints.secretsOf(endpoint).signing_keys[0]?.secret;
     box.opened = 0;
-    const rotated = await database.endpoints.rotateSecret(
-      endpoint,
-      'v1a',
-      new Date(Date.now() + 60_000),
-      OPERATOR,
-    );
+    const rotated = await database.endpoints.rotateSecret(endpoint, 'v1a', 60_000, OPERATOR);
     assert.ok(rotated);
     assert.equal(box.opened, 0);
     const [newest, previous] = database.endpoints.secretsOf(rotated).signing_keys;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { deliveryAttributes } from '../../../src/domain/ledger/search-attributes.js';
 import {
   DELIVERY_TYPE,
@@ -132,6 +133,11 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
     stop = await startStubWorkflows(system.temporal, taskQueue, {});
     // The workflow's code throws where it looks at the targets.
     const [event] = groupOf(key).events;
+    assert.ok(event);
+    const storable = await storableEvent(system.sealer, event, undefined);
+    await system.database.events.insert([
+      { ...storable, targets: [{ endpoint_id }], carriers: [], starter: 'a test' },
+    ]);
     const input = { ...event, targets: null };
     const handle = await system.temporal.client.workflow.start('fanOutEvent', {
       workflowId: fanOutWorkflowId(account_id, event_id),

@@ -20,7 +20,8 @@ describe('an export of many events', () => {
     opened: async () => [],
     event: async ({ _id: id }: { _id: string }) => ({ event: { id } }),
   };
-  const parts = [{ find: () => ({ lean: async () => [] }) }, { find }];
+  const models = { archived_deliveries: { find: () => ({ lean: async () => [] }) }, events: { find } };
+  const parts = [{ models }, { sealer: undefined }];
   const archive = new ArchiveReader(...(parts as unknown as ConstructorParameters<typeof ArchiveReader>));
   Object.assign(archive, { unaltered });
   const read = async (from: number, to: number, first?: string) => {

@@ -152,6 +152,17 @@ describe('admission', () => {
     );
   });
 
+  it('starts a delivery once that was accepted twice while its group was open', async () => {
+    const { starts, subject } = admission();
+    void submit(subject, [delivery()]);
+    await settled();
+    const twice = delivery();
+    void submit(subject, [twice, { ...twice }]);
+    starts[0]?.finish();
+    await settled();
+    assert.deepEqual(starts[1]?.deliveries, [twice]);
+  });
+
   it('starts a group when it is known of each of its events whether it is stored', async () => {
     const { starts, subject } = admission();
     void submit(subject, [delivery()]);

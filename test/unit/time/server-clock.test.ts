@@ -56,6 +56,18 @@ describe("a server's clock, as a process knows it", () => {
     assert.equal(clock.now(), NOON + passed - back);
   });
 
+  it('stands still, and does not go back, when the best of its readings is too old to count', () => {
+    clock.read(NOON);
+    let latest = clock.now();
+    for (const end = passed + 80_000; passed < end; passed += 1) {
+      if (passed % 1_000 === 0) clock.read(NOON + passed - 5_000 - 8);
+      const now = clock.now();
+      assert.ok(now >= latest, `${now} after ${latest}`);
+      latest = now;
+    }
+    assert.equal(clock.now(), NOON + passed - 5_000 - 8);
+  });
+
   it('is known for as long as there is no later reading', () => {
     clock.read(NOON);
     passed += 86_400_000;

@@ -3,7 +3,6 @@ import { parseDuration } from '../../../domain/basics/duration.js';
 import { SIGNATURE_SCHEMES } from '../../../domain/delivery/signature.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { namedEndpoint } from '../../../domain/ledger/summaries.js';
-import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { oneAfterAnother } from '../../http/found.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -48,14 +47,14 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
           const before = await database.endpoints.getFresh(account_id, id);
           const [newest] = before?.sealed.signing_keys ?? [];
           if (!before || !newest) throw conflict('The endpoint was deleted meanwhile.');
-          const overlapEnds = new Date(sharedNow() + parseDuration(overlap));
-          if (parseDuration(overlap) > 0 && before.sealed.signing_keys.length >= MAX_SIGNING_KEYS) {
+          const overlapMs = parseDuration(overlap);
+          if (overlapMs > 0 && before.sealed.signing_keys.length >= MAX_SIGNING_KEYS) {
             throw conflict(
               `${MAX_SIGNING_KEYS} secrets sign at the moment, which is the limit. End their overlap with DELETE …/secret/previous, or rotate with "overlap": "0s".`,
             );
           }
           const scheme = signature_scheme ?? newest.scheme;
-          return database.endpoints.rotateSecret(before, scheme, overlapEnds, originOf(ctx));
+          return database.endpoints.rotateSecret(before, scheme, overlapMs, originOf(ctx));
         });
         if (!endpoint) throw conflict('The endpoint was changed at the same time. Send it again.');
         await endpointWorkflows.secretsChanged(namedEndpoint(endpoint));
