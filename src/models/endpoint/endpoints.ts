@@ -260,11 +260,8 @@ export class EndpointRepository {
   }
 
   /**
-   * Gives an endpoint a new signing secret. The previous ones sign too until the overlap ends, or earlier if they were
-   * to end earlier.
-   *
-   * @param overlapMs milliseconds from now
-   * @returns `undefined` if the endpoint was deleted, or changed since it was read
+   * Gives an endpoint a new signing secret. The previous ones sign too for `overlapMs`, or less if they were to end
+   * earlier. @returns `undefined` if the endpoint was deleted, or changed since it was read
    */
   async rotateSecret(
     before: StoredEndpoint,
