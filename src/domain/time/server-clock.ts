@@ -39,6 +39,7 @@ export class ServerClock {
   /** Nobody asks the server any more. */
   forget(): void {
     this.best = [];
+    this.told = 0;
   }
 
   /** Whether the server has told its time. */
