@@ -8,6 +8,7 @@ import { ExactNumber } from '../../../src/domain/event/values/exact-number.js';
 import { NumberTexts } from '../../../src/domain/event/values/number-texts.js';
 import { valuesOf } from '../../../src/domain/event/values/values-of.js';
 import { lookUp, pathOf } from '../../../src/domain/filter/payload-values.js';
+import { Problem } from '../../../src/domain/http/problem.js';
 import { HOSTILE_NUMBERS } from '../../support/parts/hostile-numbers.js';
 import { mainThreadTime, referenceTime } from '../../support/parts/thread-time.js';
 
@@ -22,6 +23,14 @@ async function cost(work: () => unknown): Promise<number> {
     runs.push((mainThreadTime() - began) / 4 / referenceTime());
   }
   return runs.sort((a, b) => a - b)[2] ?? Number.NaN;
+}
+
+/** The result of a check, which is asked for again while the machine is too busy for it, as producers do. */
+async function checked<T>(check: () => Promise<T>): Promise<T> {
+  return check().catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'unavailable') return checked(check);
+    throw error;
+  });
 }
 
 describe('a number of a payload, at a path', () => {
@@ -84,7 +93,7 @@ describe('a payload of numbers that doubles cannot stand for', () => {
       const checks = new PayloadChecks();
       try {
         const times = await cost(async () => {
-          const payload = await checks.read(owner, kind, body);
+          const payload = await checked(() => checks.read(owner, kind, body));
           equal(valuesOf(payload.text, payload.value).at(pathOf('/total')), 12.5);
         });
         ok(times < 3, `${times} times the reference`);
