@@ -1,12 +1,12 @@
-import { type Connection, type Model, mongo } from 'mongoose';
+import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { KeptDays } from '../../domain/archive/kept-days.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { EventStore, EventToStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import { keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
 import { inOrder } from '../mongo/in-order.js';
+import { insertMissing } from '../mongo/insert-missing.js';
 import { type EventDocument, EventSeal, events, storedKeys, toStored } from './event-document.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -22,8 +22,6 @@ export interface EventRetention {
   payloads: KeptDays;
 }
 
-type Writes = Parameters<mongo.Collection['bulkWrite']>[0];
-
 /** Events: each is a document before its producer is answered. */
 export class EventRepository implements EventStore {
   private readonly model: Model<EventDocument>;
@@ -38,7 +36,7 @@ export class EventRepository implements EventStore {
 
   async insert(some: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]> {
     const documents = some.map((one) => this.toDocument(one));
-    const taken = await this.write(documents);
+    const taken = await insertMissing(this.model, documents);
     if (taken.length === 0) return some.map(() => undefined);
     const once = taken.map((index) => documents[index]?.once ?? '');
     const found = await this.model
@@ -53,22 +51,6 @@ export class EventRepository implements EventStore {
       if (!there) throw new Error(`the event with the key of ${document._id} is gone`);
       return isSame(there, document) ? undefined : toKept(there);
     });
-  }
-
-  /** @returns the indexes of those that another one is there in the place of */
-  private async write(documents: readonly EventDocument[]): Promise<number[]> {
-    const inserts = documents.map((document) => ({ insertOne: { document } })) as unknown as Writes;
-    try {
-      await (this.model.collection as unknown as mongo.Collection).bulkWrite(inserts, { ordered: false });
-      return [];
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      if (!(error instanceof mongo.MongoBulkWriteError)) return [0];
-      return [error.writeErrors].flat().map(({ code, index }) => {
-        if (code !== error.code) throw error;
-        return index;
-      });
-    }
   }
 
   async stored(ids: readonly string[]): Promise<Set<string>> {

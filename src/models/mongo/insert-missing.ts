@@ -7,8 +7,8 @@ const WRITES_AT_ONCE = 100;
 type Writes = Parameters<mongo.Collection['bulkWrite']>[0];
 
 /**
- * Stores documents, but none in the place of one with the same `_id`. They are stored as they are: nothing is cast by a
- * schema.
+ * Stores documents, but none in the place of one with the same `_id`, or the same value in a unique index. They are
+ * stored as they are: nothing is cast by a schema.
  *
  * @returns the indexes of those that were not stored
  */
@@ -30,7 +30,7 @@ export async function insertMissing<D extends { _id: string }>(
   return taken;
 }
 
-/** Which writes of a batch failed because there is a document with that `_id`. @throws any other error */
+/** Which writes of a batch failed because there is such a document already. @throws any other error */
 function indexesOfDuplicates(error: unknown): number[] {
   if (!isDuplicateKey(error)) throw error;
   if (!(error instanceof mongo.MongoBulkWriteError)) return [0];
