@@ -1,7 +1,7 @@
 import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
-import type { ArchiveWrites, ClosedExecutions } from '../src/domain/archive/to-archive.js';
+import type { DeliveryRows, TerminatedExecutions, ToldRun } from '../src/domain/archive/told.js';
 import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import type { ChangeOutcome } from '../src/domain/change/change.js';
@@ -28,14 +28,24 @@ import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
 
 /** First attempts to make side by side. */
-export interface FirstAttemptsRequest extends DeliveryGroup {
+export interface AttemptsRequest extends DeliveryGroup {
   timeout_ms: number;
   /** See {@link AttemptRequest.lost_tries}. */
   lost_tries?: number;
 }
 
+/** The first attempts of an execution, whose rows are kept then. */
+export interface FirstAttemptsRequest extends Asked {
+  group: LiveGroup;
+  run: ToldRun;
+  /** When the execution began, milliseconds since the epoch. */
+  began: number;
+  /** So many earlier tasks may have made them. */
+  lost_tries?: number;
+}
+
 /** Attempts at released deliveries of a group to make side by side. */
-export interface ReleasedAttemptsRequest extends FirstAttemptsRequest {
+export interface ReleasedAttemptsRequest extends AttemptsRequest {
   attempts: readonly MemberAttempt[];
   /** How long ago the oldest of their releases was sent, milliseconds. */
   waited_ms?: number;
@@ -260,10 +270,8 @@ export interface LedgerWriter {
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
   /**
    * Attempts one of the oldest deliveries that wait for an endpoint, if there is one.
-   *
-   * @param since when the endpoint began to fail
    */
-  probe(endpoint: EndpointKey, since: Date): Promise<void>;
+  probe(endpoint: EndpointKey): Promise<void>;
   /** Accepts an event, once, however often it is called: it is stored, and its deliveries are started after that. */
   accept(offer: { event: AcceptedEvent; targets: readonly DeliveryTarget[] }): Promise<unknown>;
   /**
@@ -277,7 +285,7 @@ export interface LedgerWriter {
 /** The first attempts in the direct lane, which may begin before their workflows ask for them. */
 export interface EarlyAttempts {
   /** `null` for an attempt that could not be made. */
-  attempt(runId: string, request: FirstAttemptsRequest): Promise<(AttemptReport | null)[]>;
+  attempt(runId: string, request: AttemptsRequest): Promise<(AttemptReport | null)[]>;
 }
 
 /** A page of what a replay acts on. */
@@ -372,10 +380,12 @@ export interface ActivityDependencies {
   ledger: LedgerWriter;
   replays: ReplayLedger;
   accounts: AccountRemoval;
-  archive: ArchiveWrites;
+  /** Removes the payloads that are past their time. @returns how many */
+  removePayloads(): Promise<number>;
+  rows: DeliveryRows;
+  /** Executions that were terminated in Temporal. */
+  terminated: TerminatedExecutions;
   ends: UnannouncedEnds;
-  /** What the ledger has to be archived. */
-  closed: ClosedExecutions;
   log: LogWrites;
   erasures: SubjectErasures;
   /** Sent as `User-Agent`. */

@@ -85,10 +85,8 @@ async function waiting(servers: BenchServers, deliveries: number): Promise<void>
     await until(() => receiver.count >= sent * endpoints, WAITING_LIMIT_MS);
     say(`waiting: ${receiver.count} of ${deliveries} attempted after ${seconds(began)}.`);
   }
-  const temporal = await connectBench(servers);
-  const waiting = () => countDeliveries(temporal, system.taskQueue, system.id, 'retrying');
+  const waiting = () => countDeliveries(system.environment['MONGODB_URI'] ?? '', system.id, 'retrying');
   await until(async () => (await waiting()) === deliveries, WAITING_LIMIT_MS, COUNT_EVERY_MS);
-  await temporal.close();
   const before = await usageOf(system.pid);
   const attempts = receiver.count;
   say(

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { pino } from 'pino';
 import { installRuntime } from '../src/temporal/server/connection.js';
-import { measureArchive, measureKeeping } from './archive.js';
 import { measureEconomy } from './economy.js';
 import { measureFloor } from './floor.js';
 import { measureMe, type RouteSpeed } from './me.js';
@@ -20,8 +19,6 @@ const CONCURRENCY = 32;
 const STEADY = 50;
 /** Deliveries that are there while lists and single ones are read: p50, p95. */
 const READ_DELIVERIES = Number(process.env['BENCH_DELIVERIES'] ?? 20_000);
-/** Archived deliveries, which Temporal has forgotten, while they are read: p50, p95. */
-const ARCHIVED_DELIVERIES = Number(process.env['BENCH_ARCHIVED'] ?? 100_000);
 const RESULT_FILE = 'bench-result.json';
 
 const say = (line = '') => process.stdout.write(`${line}\n`);
@@ -179,33 +176,6 @@ async function run(): Promise<Record<string, unknown>> {
     const reads = await onFreshServers((servers) => measureReads(servers, READ_DELIVERIES));
     for (const { call, p50, p95 } of reads)
       note(`read ${call}`, { p50, p95 }, `(i) ${call}`, `${p50.toFixed(0)}, ${p95.toFixed(0)} ms`);
-  }
-  if (wanted('archive')) {
-    const { reads, audit } = await onFreshServers((servers) => measureArchive(servers, ARCHIVED_DELIVERIES));
-    for (const { call, p50, p95 } of reads)
-      note(
-        `archive ${call}`,
-        { p50, p95 },
-        `(j) archived: ${call}`,
-        `${p50.toFixed(0)}, ${p95.toFixed(0)} ms`,
-      );
-    for (const atOnce of [60, 1]) {
-      const count = atOnce * (atOnce > 1 ? 50 : 400);
-      const cost = await onFreshServers((servers) => measureKeeping(servers, { count, atOnce }));
-      note(
-        `archive keeping ${atOnce}`,
-        cost,
-        `(j) a delivery is kept and logged, ${atOnce} at once`,
-        `${cost.elapsed.toFixed(1)} ms; processor time ${cost.own.toFixed(2)} ms, of MongoDB ${cost.server.toFixed(2)} ms`,
-      );
-    }
-    const { seconds, processor, differences } = audit;
-    note(
-      'archive audit',
-      audit,
-      `(j) ${ARCHIVED_DELIVERIES} archived deliveries compared with the log`,
-      `${seconds.toFixed(1)} s, ${processor.toFixed(1)} s of processor, ${differences} differ`,
-    );
   }
   return result;
 }

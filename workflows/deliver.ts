@@ -13,6 +13,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
+import { FIRST_TURNS, type FirstAttempts, type Told, type ToldRun, toldOf } from '../src/domain/archive/told.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
 import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
@@ -23,10 +24,12 @@ import {
   type GroupStep,
   type LiveGroup,
   type MemberAttempt,
+  type Release,
 } from '../src/domain/delivery/delivery-group.js';
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
 import { describeStates, statusesOf, summarizeMembers } from '../src/domain/delivery/group-summary.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
+import type { TimelineItem } from '../src/domain/explain/timeline.js';
 import { executionStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { fitSummary } from '../src/domain/ledger/summaries.js';
 import { closingOf } from '../src/domain/stats/closing.js';
@@ -47,8 +50,14 @@ const ATTEMPT_OVERHEAD_MS = 10_000;
  */
 const BATCH_TIMEOUT = '5m';
 
-/** The longest records in a result, and in the response to an act, bytes. Temporal takes 2 MiB. */
+/** The longest record in the response to an act, bytes. Temporal takes 2 MiB. */
 const MAX_RESULT_BYTES = 600_000;
+
+/** What is told of deliveries in one activity, bytes: its input stands in the history. */
+const MAX_TOLD_BYTES = 500_000;
+
+/** A workflow task waits so long for rows to be kept; then an activity keeps on, for as long as it takes. */
+const KEPT_WITHIN = '3s';
 
 /**
  * Delivers events to endpoints: usually one to one; under load, and where an event goes to many, up to 120 deliveries
@@ -57,9 +66,10 @@ const MAX_RESULT_BYTES = 600_000;
  * a timer, those that are due share an activity, and one signal releases all that are parked for an endpoint. Acts
  * change a delivery where it is.
  *
- * The execution is the record of its deliveries, and its status that of its only one: it completes if that was
- * delivered, fails if it is exhausted or expired, and is cancelled if somebody gave it up. With several it completes
- * however they ended.
+ * What happens is kept in the rows of the deliveries, in MongoDB: by the local activity that makes the first attempts,
+ * and after that whenever a record has changed. The execution ends only when its rows are kept. Its status is that of
+ * its only delivery: it completes if that was delivered, fails if it is exhausted or expired, and is cancelled if
+ * somebody gave it up. With several it completes however they ended.
  */
 export async function deliver(input: LiveGroup): Promise<DeliverResult> {
   const scope = CancellationScope.current();
@@ -107,6 +117,15 @@ class Deliveries {
   /** Somebody has acted, and wants to see it. */
   private acted = false;
   private broken: unknown;
+  /** The records of deliveries as they were told of last, by index; '' before that. */
+  private readonly kept: string[];
+  /** What happened to deliveries since then that their records do not say. */
+  private readonly said = new Map<number, TimelineItem[]>();
+  /** How often deliveries were told of, and how often that was tried in a workflow task. */
+  private turns: number;
+  private tries = 0;
+  /** An activity keeps what a workflow task could not. */
+  private isKeeping = false;
   private shown: { states: string; status: string; at: number };
 
   /** @param scope in which Temporal's own cancellation is noticed */
@@ -115,8 +134,13 @@ class Deliveries {
     this.scope = scope;
     this.timings = { ...TIMINGS, ...input.timings };
     this.machine = new GroupMachine(input, this.began);
-    // What earlier runs have closed, they have counted.
-    for (const index of input.so_far ? this.closed : []) this.counted.add(index);
+    this.turns = input.turns ?? 0;
+    this.kept = input.deliveries.map(() => '');
+    // What earlier runs have closed, they have counted and kept.
+    for (const index of input.so_far ? this.closed : []) {
+      this.counted.add(index);
+      this.kept[index] = this.recordText(index);
+    }
     const { memo, typedSearchAttributes } = workflowInfo();
     this.shown = {
       states: JSON.stringify(memo?.['states'] ?? []),
@@ -129,7 +153,7 @@ class Deliveries {
   private listen(): void {
     setHandler(release, (some) => {
       void this.tell((now) => {
-        this.machine.release(some, now);
+        for (const index of this.machine.release(some, now)) this.say(index, releasedItem(some, now));
         if (some.direct) {
           const earlier = this.releasedDirect.get(some.endpoint_id) ?? some.sent_at;
           this.releasedDirect.set(some.endpoint_id, earlier);
@@ -172,10 +196,11 @@ class Deliveries {
         now = this.machine.settledAt;
         ({ wakeAt, because, ...due } = this.beginDue(now));
       }
+      await this.keep(now);
       this.count();
       this.show(now);
       if (this.isOver) return this.end();
-      if (this.batchesInFlight === 0 && workflowInfo().continueAsNewSuggested) await this.carryOn();
+      if (this.isAtRest && workflowInfo().continueAsNewSuggested) await this.carryOn();
       const isAwake = () => this.isWoken || this.broken !== undefined || this.isOver;
       this.hasReadClock = false;
       if (wakeAt === undefined) {
@@ -200,20 +225,119 @@ class Deliveries {
   }
 
   private get isOver(): boolean {
-    return !this.machine.isOpen && allHandlersFinished();
+    return !this.machine.isOpen && allHandlersFinished() && this.isAllKept;
   }
 
-  /** The first attempts at healthy endpoints, inside the first workflow task. */
+  /** Nothing is under way, so that another run can go on. */
+  private get isAtRest(): boolean {
+    return this.batchesInFlight === 0 && allHandlersFinished() && this.isAllKept;
+  }
+
+  private get isAllKept(): boolean {
+    return !this.isKeeping && this.untold.length === 0;
+  }
+
+  /** Indexes of deliveries to which something has happened since they were told of last. */
+  private get untold(): number[] {
+    return this.kept.flatMap((kept, index) =>
+      kept !== this.recordText(index) || this.said.has(index) ? [index] : [],
+    );
+  }
+
+  private recordText(index: number): string {
+    return JSON.stringify(this.machine.member(index)?.record);
+  }
+
+  private say(index: number, item: TimelineItem): void {
+    this.said.set(index, [...(this.said.get(index) ?? []), item]);
+  }
+
+  /** Has the rows of those kept to which something has happened: in this task, or, if that fails, by an activity. */
+  private async keep(now: number): Promise<void> {
+    if (this.isKeeping) return;
+    const { untold } = this;
+    if (untold.length === 0) return;
+    const told = this.toBeKept(untold, now);
+    const { keepRows } = proxyLocalActivities<Activities>({
+      scheduleToCloseTimeout: KEPT_WITHIN,
+      startToCloseTimeout: KEPT_WITHIN,
+      retry: { maximumAttempts: 1 },
+    });
+    this.meanwhile = [];
+    const isKept = await keepRows(told).then(
+      () => true,
+      () => false,
+    );
+    const { meanwhile = [] } = this;
+    this.meanwhile = undefined;
+    for (const take of meanwhile) take(now);
+    this.tries += 1;
+    if (!isKept) this.keepOn(told);
+  }
+
+  /** Keeps rows for as long as it takes, while everything else goes on. */
+  private keepOn(told: Told): void {
+    const { keepRows } = proxyActivities<Activities>({
+      startToCloseTimeout: '1m',
+      retry: { initialInterval: '1s', maximumInterval: '30s' },
+      summary: 'keep rows',
+    });
+    this.isKeeping = true;
+    (async () => {
+      for (const part of partsOf(told)) await keepRows(part);
+    })()
+      .catch((error: unknown) => {
+        this.broken = error;
+      })
+      .finally(() => {
+        this.isKeeping = false;
+        this.isWoken = true;
+      });
+  }
+
+  /** Deliveries as they are now, to be kept. They count as told of from now on. */
+  private toBeKept(indexes: readonly number[], now: number): Told {
+    this.turns += 1;
+    const deliveries = indexes.flatMap((index) => {
+      const said = this.said.get(index);
+      this.said.delete(index);
+      this.kept[index] = this.recordText(index);
+      const told = toldOf(this.input, this.machine, index);
+      return told ? [{ ...told, ...(said && { said }) }] : [];
+    });
+    return { run: this.told, turn: this.turns, at: new Date(now).toISOString(), deliveries };
+  }
+
+  /** This run, as rows name it. */
+  private get told(): ToldRun {
+    const { workflowId: workflow_id, runId: run_id } = workflowInfo();
+    return {
+      ...{ workflow_id, run_id, started_at: this.createdAt },
+      ...(!this.machine.sole && { in_group: true as const }),
+      ...(this.input.so_far && { continues: true as const }),
+    };
+  }
+
+  /** The first attempts at healthy endpoints, inside the first workflow task, which keeps their rows, too. */
   private async attemptFirst(first: MemberAttempt[]): Promise<void> {
-    const { events, deliveries, attempt_timeout_ms: timeout_ms, isolated } = this.input;
+    const { isolated } = this.input;
     const lost_tries = isolated ? 0 : lostFirstTasks();
-    let reports: Reports = [];
+    let made: FirstAttempts | undefined;
     if (!isolated) {
-      const request = { events, deliveries, timeout_ms, ...(lost_tries > 0 && { lost_tries }) };
       this.meanwhile = [];
-      reports = await this.direct.attemptFirst({ ...request, asked_at: Date.now() }).catch(() => []);
+      made = await this.direct
+        .attemptFirst({
+          ...{ group: this.input, run: this.told, began: this.began, asked_at: Date.now() },
+          ...(lost_tries > 0 && { lost_tries }),
+        })
+        .catch(() => undefined);
+      this.turns = FIRST_TURNS;
     }
-    this.begin(this.settleDirect(first, reports, this.began), lost_tries);
+    for (const { index, snapshot } of made?.recorded ?? []) this.machine.adopt(index, snapshot);
+    const left = first.filter(({ index }) => this.machine.member(index)?.isAttempting);
+    const unmade = this.settleDirect(left, left.map(({ index }) => made?.reports[index] ?? null), this.began);
+    if (made?.kept) for (const index of this.kept.keys()) this.kept[index] = this.recordText(index);
+    this.begin(unmade, lost_tries);
   }
 
   /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
@@ -306,12 +430,15 @@ class Deliveries {
     if (reason) throw ApplicationFailure.create({ type: 'refused', message: reason, nonRetryable: true });
   }
 
-  private act(order: unknown): DeliveryRecord {
+  /** Returns when the row of the delivery says it, unless rows cannot be kept at the moment. */
+  private async act(order: unknown): Promise<DeliveryRecord> {
     const { action, delivery } = actIn(order);
     const index = this.machine.find(delivery);
     if (action) this.machine.act(index, action, actorOf(order), Date.now());
     this.isWoken = true;
     this.acted = true;
+    const { tries } = this;
+    await condition(() => this.isKeeping || this.tries > tries || !this.untold.includes(index));
     const snapshot = this.machine.member(index)?.snapshot;
     const [shown] = snapshot ? carriedOn([snapshot], MAX_RESULT_BYTES) : [];
     if (!shown) throw new Error(`there is no delivery ${delivery}`);
@@ -319,9 +446,9 @@ class Deliveries {
   }
 
   private async carryOn(): Promise<void> {
-    await condition(allHandlersFinished);
     upsertMemo({ created_at: this.createdAt });
-    await continueWithMemo<typeof deliver>(nextRun(this.input, this.machine.snapshots));
+    const next = nextRun({ ...this.input, turns: this.turns }, this.machine.snapshots);
+    await continueWithMemo<typeof deliver>(next);
   }
 
   /** When the deliveries were started, whichever run this is. */
@@ -386,14 +513,36 @@ class Deliveries {
     throw ApplicationFailure.create({ type: status, message, nonRetryable: true, details: [result] });
   }
 
-  /** Records that the history has already are not written again where that is half of what an execution takes. */
+  /** How many ended how. */
   private get result(): DeliverResult {
-    const { records, sole } = this.machine;
-    const delivered = records.filter(({ status }) => status === 'delivered');
-    const wereAtOnce =
-      delivered.length === records.length && delivered.every(({ attempts }) => attempts.length === 1);
-    const isShort = records.some(({ attempts }) => attempts.some(({ shortened }) => shortened));
-    const isTold = isShort || (!sole && wereAtOnce) || encodedBytes(records) > MAX_RESULT_BYTES;
-    return { delivered: delivered.length, ...(!isTold && { deliveries: records }) };
+    const result: DeliverResult = {};
+    for (const { status } of this.machine.records) result[status] = (result[status] ?? 0) + 1;
+    return result;
   }
+}
+
+/** What is told of a release to a delivery. */
+function releasedItem({ probe }: Release, now: number): TimelineItem {
+  const at = new Date(now).toISOString();
+  if (probe)
+    return { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint answers again.' };
+  return { at, type: 'released', text: 'Released: its endpoint takes deliveries again, or was changed.' };
+}
+
+/** What is told, in parts that Temporal takes. */
+function partsOf(told: Told): Told[] {
+  const parts: Told[] = [];
+  let bytes = 0;
+  for (const delivery of told.deliveries) {
+    const size = encodedBytes(delivery);
+    const part = parts.at(-1);
+    if (part && bytes + size <= MAX_TOLD_BYTES) {
+      part.deliveries.push(delivery);
+      bytes += size;
+    } else {
+      parts.push({ ...told, deliveries: [delivery] });
+      bytes = size;
+    }
+  }
+  return parts;
 }

@@ -1,6 +1,5 @@
 export { deleteAccount } from './account/delete-account.js';
 export { alertPeople } from './alerts/alert-people.js';
-export { archiveDeliveries } from './archive/archive-deliveries.js';
 export { deliver } from './deliver.js';
 export { endpointIncident } from './endpoint/endpoint-incident.js';
 export { releaseParked } from './endpoint/release-parked.js';
@@ -8,5 +7,6 @@ export { secretRotation } from './endpoint/secret-rotation.js';
 export { verifyEndpoint } from './endpoint/verify-endpoint.js';
 export { fanOutEvent } from './fan-out-event.js';
 export { eraseSubject } from './privacy/erase-subject.js';
+export { keepRecords } from './records/keep-records.js';
 export { replayDeliveries } from './replay-deliveries.js';
 export { tellTime } from './tell-time.js';

@@ -1,21 +1,13 @@
 import type { DeliveryBatch } from '../activities/ports.js';
-import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
+import type { DeliveryStatus } from '../src/domain/delivery/delivery.js';
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
 import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
 import type { IncidentSettings, IncidentState } from '../src/domain/endpoint/incident-machine.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 
-/** The result of `deliver`. */
-export interface DeliverResult {
-  /** How many were delivered. */
-  delivered: number;
-  /**
-   * A record for each delivery, in their order. Absent if all of several were delivered at the first attempt, if it
-   * would be too long, or if this run does not have them whole: the histories tell them.
-   */
-  deliveries?: DeliveryRecord[];
-}
+/** The result of `deliver`: how many of its deliveries ended how. */
+export type DeliverResult = Partial<Record<DeliveryStatus, number>>;
 
 export interface EndpointIncidentInput extends IncidentSettings {
   /** How long before its start the first failure was, milliseconds. */

@@ -2,7 +2,7 @@ import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { DeliveryGroup } from '../../src/domain/delivery/delivery.js';
-import type { ActivityDependencies, FirstAttemptsRequest, EarlyAttempts as Port } from '../ports.js';
+import type { ActivityDependencies, AttemptsRequest, EarlyAttempts as Port } from '../ports.js';
 import { directLane } from './side-by-side.js';
 
 type Reports = (AttemptReport | null)[];
@@ -47,7 +47,7 @@ export class EarlyAttempts implements Port {
    *
    * @param placed see {@link begin}
    */
-  attempt(runId: string, request: FirstAttemptsRequest, placed = false): Promise<Reports> {
+  attempt(runId: string, request: AttemptsRequest, placed = false): Promise<Reports> {
     const claimed = this.claims.get(runId);
     if (claimed !== undefined) {
       this.claims.delete(runId);

@@ -4,7 +4,7 @@ import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import type { DisableCause } from '../../src/domain/endpoint/incident-machine.js';
 import { type OperationalEvent, operationalEventId } from '../../src/domain/event/operational-event.js';
 import { hostOf } from '../../src/domain/ledger/summaries.js';
-import { sharedDate, sharedNow } from '../../src/domain/time/shared-time.js';
+import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AlertRaiser, EndpointDirectory, LedgerWriter } from '../ports.js';
 
 /** That an endpoint is failing, or with `null` that it is not. */
@@ -80,11 +80,8 @@ export function createEndpointActivities({ endpoints, ledger, raiser }: Incident
     },
 
     /** Attempts one of the oldest deliveries that wait for an endpoint, to see whether it answers again. */
-    async probeEndpoint({ account_id, endpoint_id }: EndpointKey): Promise<void> {
-      const failing = (await endpoints.load(account_id, endpoint_id))?.failing;
-      const since = failing ? new Date(failing.since) : sharedDate();
-      await ledger.probe({ account_id, endpoint_id }, since);
-    },
+    probeEndpoint: ({ account_id, endpoint_id }: EndpointKey): Promise<void> =>
+      ledger.probe({ account_id, endpoint_id }),
 
     /**
      * Removes an endpoint's signing secrets whose overlap has ended. They have stopped signing already; this deletes

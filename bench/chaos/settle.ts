@@ -76,12 +76,8 @@ export async function settle(
     inVain.push(...(await describeOpen(temporal, open.flat())));
   }
   const database = await connectDatabase(world.settings.MONGODB_URI ?? '');
-  const restedMs = Date.now();
   try {
-    await none('seconds that the archive is behind', async () => {
-      const upTo = await database.archive.upTo();
-      return Math.max(0, Math.ceil((restedMs - (upTo?.getTime() ?? 0)) / 1_000));
-    });
+    await none('segments that the log has not taken', () => database.segments.waiting());
   } finally {
     await database.close();
   }

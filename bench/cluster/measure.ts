@@ -2,7 +2,7 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { loadSettings } from '../../src/config/load.js';
-import { archiveScheduleId } from '../../src/domain/ledger/workflow-ids.js';
+import { recordScheduleId } from '../../src/domain/ledger/workflow-ids.js';
 import { connectDatabase } from '../../src/models/database.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { saturate, sendSteadily, warmUp } from '../support/load.js';
@@ -88,7 +88,7 @@ export async function measure(
     const after = await read(servers, system);
     const seconds = (last - before.atMs) / 1_000;
     const groupSize = events / ((await ledger.executions()) - executions);
-    await archiveAll(temporal, system);
+    await logAll(temporal, system);
     await delay(COUNTED_MS);
     const archived = await read(servers, system);
     return {
@@ -160,15 +160,14 @@ function ledgerOf({ client }: TemporalConnection, { environment }: Nodes) {
   };
 }
 
-/** Has everything archived that has closed. */
-async function archiveAll({ client }: TemporalConnection, { environment }: Nodes): Promise<void> {
-  const closedMs = Date.now();
-  const schedule = client.schedule.getHandle(archiveScheduleId(environment['HOOKLINE_TASK_QUEUE'] ?? ''));
-  const { archive, close } = await connectDatabase(loadSettings(environment).MONGODB_URI ?? '');
+/** Has the log take everything that has closed. */
+async function logAll({ client }: TemporalConnection, { environment }: Nodes): Promise<void> {
+  const schedule = client.schedule.getHandle(recordScheduleId(environment['HOOKLINE_TASK_QUEUE'] ?? ''));
+  const { segments, close } = await connectDatabase(loadSettings(environment).MONGODB_URI ?? '');
   try {
     const deadline = performance.now() + LIMIT_MS;
-    while (((await archive.upTo())?.getTime() ?? 0) < closedMs) {
-      if (performance.now() > deadline) throw new Error('the archive is behind');
+    while ((await segments.waiting()) > 0) {
+      if (performance.now() > deadline) throw new Error('the log is behind');
       // By itself it would begin another run beside one that is under way.
       await schedule.trigger(ScheduleOverlapPolicy.SKIP);
       await delay(1_000);

@@ -1,6 +1,6 @@
+import mongoose from 'mongoose';
 import type { DeliveryStatus } from '../../src/domain/delivery/delivery.js';
 import { DELIVERY_TYPE } from '../../src/domain/ledger/workflow-ids.js';
-import { deliveriesOf } from '../../src/temporal/read/delivery-view.js';
 import { membersOf } from '../../src/temporal/read/group/group-memo.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { until } from './until.js';
@@ -26,16 +26,16 @@ export async function countRecorded({ client }: TemporalConnection, taskQueue: s
   return recorded;
 }
 
-/** An account's deliveries on a task queue that have a status now, as lists show it. */
+/** Open deliveries of an account that have a status now. */
 export async function countDeliveries(
-  { client }: TemporalConnection,
-  taskQueue: string,
-  accountId: string,
+  mongodbUri: string,
+  account_id: string,
   status: DeliveryStatus,
 ): Promise<number> {
-  const query = `TaskQueue = '${taskQueue}' AND HooklineStatus IS NOT NULL AND ExecutionStatus = 'Running'`;
-  let count = 0;
-  for await (const execution of client.workflow.list({ query, pageSize: 1_000 }))
-    count += deliveriesOf(execution, accountId).filter(({ summary }) => summary.status === status).length;
-  return count;
+  const connection = await mongoose.createConnection(mongodbUri).asPromise();
+  try {
+    return await connection.collection('deliveries').countDocuments({ account_id, status });
+  } finally {
+    await connection.close();
+  }
 }

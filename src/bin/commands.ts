@@ -75,16 +75,14 @@ export const SERVICE_COMMANDS = {
     },
   },
   archive: {
-    summary: 'compare Temporal, archive and log with each other, and name every difference',
-    usage: 'verify [--from TIME] [--to TIME] [--kept-days N] [--json]',
+    summary: 'compare what is recorded with the log that proves it, and name every difference',
+    usage: 'verify [--kept-days N] [--json]',
     help: [
-      '--from TIME        with Temporal, what closed since then, ISO 8601; by default everything that it still has',
-      '--to TIME          and before then; by default up to where the archive is',
       '--kept-days N      no record may be gone before that; by default the least of HOOKLINE_ARCHIVE_DAYS and HOOKLINE_CHANGES_DAYS',
       '--json             for programs: JSON, a line each',
     ],
     actions: ['verify'],
-    options: { from: text, to: text, 'kept-days': text, json },
+    options: { 'kept-days': text, json },
     async run(values, [action]) {
       if (action !== 'verify') throw new CommandError('Say what to do: hookline archive verify');
       const { verifyArchive } = await import('./archive/verify.js');

@@ -11,7 +11,7 @@ import { BUNDLE_PATH } from '../temporal/server/bundle.js';
 import { readTemporalTime } from '../temporal/server/server-time.js';
 import { warnUnlessOutage } from './process/repeat.js';
 import type { ApiParts } from './service/api.js';
-import { prepareSchedule } from './service/archive/schedule.js';
+import { prepareSchedule } from './service/records/schedule.js';
 import { createAttempts } from './service/attempts.js';
 import { keepChanges } from './service/change-sweep.js';
 import { createDeliveryMetrics } from './service/counts/attempt-metrics.js';

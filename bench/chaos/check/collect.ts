@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
+import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { verifyCertificate } from '../../../src/domain/log/certificate.js';
-import { deliveriesOf } from '../../../src/temporal/read/delivery-view.js';
-import { EVERY_ACCOUNT } from '../../../src/temporal/read/visibility/clauses.js';
+import { membersOf } from '../../../src/temporal/read/group/group-memo.js';
 import type { TemporalConnection } from '../../../src/temporal/server/connection.js';
 import type { Answer } from '../world/client.js';
 import type { World } from '../world/world.js';
@@ -80,13 +79,12 @@ export async function collectViews(
   }
   for await (const execution of temporal.client.workflow.list({ query: inLedger(world), pageSize: 1_000 })) {
     const account = new Map(world.accounts.map(({ endpointIds, id }) => [id, new Set(endpointIds)]));
-    for (const { summary } of deliveriesOf(execution, EVERY_ACCOUNT)) {
-      const owner = [...account].find(([, endpointIds]) => endpointIds.has(summary.endpoint_id))?.[0] ?? '';
-      deliveryOf(summary.id, owner).executions.push({
-        workflowId: execution.workflowId,
-        runId: execution.runId,
-        status: summary.status,
-      });
+    for (const key of membersOf(execution)) {
+      if (!key) continue;
+      const owner = [...account].find(([, endpointIds]) => endpointIds.has(key.endpoint_id))?.[0] ?? '';
+      const { workflowId, runId, status } = execution;
+      const isOpen = status.name === 'RUNNING';
+      deliveryOf(deliveryId(key), owner).executions.push({ workflowId, runId, isOpen });
     }
   }
   const chosen = choose([...deliveries.values()], world.receivers.received, acted, sample);

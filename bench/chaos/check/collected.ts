@@ -168,7 +168,7 @@ export interface DeliveryViews {
   /** The record in its certificate, or why there is none that holds. */
   certified?: { status: string; attempts: number } | { problem: string };
   /** Each execution in Temporal that stands for it, with what it says. */
-  executions: { workflowId: string; runId: string; status: string }[];
+  executions: { workflowId: string; runId: string; isOpen: boolean }[];
 }
 
 /** One event in all views. */

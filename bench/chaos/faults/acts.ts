@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { archiveScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
+import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { TemporalConnection } from '../../../src/temporal/server/connection.js';
 import type { DoneAct } from '../check/collected.js';
 import type { ActName } from '../plan/kinds.js';
@@ -84,7 +84,7 @@ const ACTS: Record<ActName, Act> = {
   },
   async 'run-archive'({ world, temporal }) {
     const schedule = temporal.client.schedule.getHandle(
-      archiveScheduleId(world.settings.HOOKLINE_TASK_QUEUE),
+      recordScheduleId(world.settings.HOOKLINE_TASK_QUEUE),
     );
     await schedule.trigger().catch(() => {});
   },

@@ -50,8 +50,6 @@ export interface LogSources {
   keptDays: number;
   /** The log should have everything from before this; absent: nobody knows. */
   loggedBefore?: Date | undefined;
-  /** What Temporal has of what closed in a period; absent: that is not compared. */
-  ledger?: { held: Held; from: Date; to: Date } | undefined;
 }
 
 /**
@@ -148,9 +146,9 @@ function leafOf(
 
 /** @param place the segment that the row names, if it is there, and the leaf that the log has where that says */
 function* compareRow(
-  { id, row, archivedAt, record, how }: AuditedDelivery,
+  { id, row, keptAt, how }: AuditedDelivery,
   place: { segment: Segment | undefined; leaf: number | undefined; hash: Buffer | undefined },
-  { loggedBefore, ledger }: LogSources,
+  { loggedBefore }: LogSources,
   marks: LeafMarks,
   counts: LogCounts,
 ): Iterable<Difference> {
@@ -159,7 +157,7 @@ function* compareRow(
   if (!segment) {
     counts.unlogged += 1;
     // A time that no run can have written is none.
-    const isRecent = loggedBefore && archivedAt >= loggedBefore.getTime() && archivedAt <= sharedNow();
+    const isRecent = loggedBefore && keptAt >= loggedBefore.getTime() && keptAt <= sharedNow();
     if (!how && !isRecent) yield { id, what: `names the segment ${row.segment}, which is not there` };
     return;
   }
@@ -176,11 +174,6 @@ function* compareRow(
   }
   counts.deliveries += 1;
   if (hash?.equals(leafHash(row.record))) marks.set(leaf, RECORDED);
-  const { closed_at } = record ?? {};
-  if (!ledger || closed_at === undefined) return;
-  const at = new Date(closed_at);
-  if (at >= ledger.from && at < ledger.to && !ledger.held.has(id))
-    yield { id, what: `closed at ${closed_at}, but Temporal does not have it` };
 }
 
 /** A change that says that the log does not have it. */

@@ -55,6 +55,7 @@ export async function* explainNamed(
     for (const { id, revision, leaf, hash } of open) {
       const row = rows.get(id);
       if (!row) continue;
+      // A delivery that was sent again has no record until it closes.
       if (row.revision > revision) marks.set(leaf, REPLACED);
       else if (row.revision < revision)
         yield {

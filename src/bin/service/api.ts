@@ -55,7 +55,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const ledger = createLedger(settings, servers, starter);
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
   const metrics = createMetrics(parts.registry);
-  const backlog = new BacklogReader(client, overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT));
+  const backlog = new BacklogReader(client, database.archive.search, overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT));
   const limiters = createLimiters(settings, metrics);
   const { mongodb: check, temporal: checkTemporal } = parts.readiness;
   const mongodb = { name: 'MongoDB', isUnavailable: isDatabaseUnavailable, check };
@@ -104,7 +104,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     }),
     events: new EventReader(ledger.sources),
     startErasure: (plan) => startErasure(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE, plan),
-    installation: new InstallationReader(client, ledger.deliveries.extras),
+    installation: new InstallationReader(client, database.archive),
     visibility: temporal.visibility,
     logKeys: {
       signing: async () => (await logSigners.signers()).map(({ verifier }) => verifier),

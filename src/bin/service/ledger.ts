@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
+import { Keeper } from '../../../activities/delivery/keeper.js';
 import type { ReplayLedger } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
@@ -12,6 +13,7 @@ import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { findForReplay } from '../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../temporal/read/replay/replay-page.js';
 import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
+import { describeExecution } from '../../temporal/read/visibility/visibility.js';
 import { StarterWatch } from '../../temporal/write/accept/starter-watch.js';
 import { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
@@ -39,20 +41,33 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
   return { conditions, incidents: new Incidents(reports, conditions) };
 }
 
+/** What keeps rows of deliveries by what their executions tell. */
+export function createKeeper({ database, temporal: { client }, sealer }: Servers): Keeper {
+  return new Keeper({
+    rows: database.archive.rows,
+    sealer,
+    latestRun: async (workflowId) => (await describeExecution(client, workflowId))?.runId,
+  });
+}
+
 /**
  * @param earlyAttempts makes attempts as soon as their start is persisted: only where API and worker share a process
  */
 export function createStarter(
   settings: Settings,
-  { database, temporal: { client }, sealer }: Servers,
+  servers: Servers,
   knowledge: EndpointKnowledge,
   earlyAttempts: EarlyAttempts | undefined,
   { observer, onTrouble }: { observer?: StartObserver; onTrouble?: (error: unknown) => void } = {},
 ): DeliveryStarter {
+  const { database, temporal, sealer } = servers;
+  const { client } = temporal;
   return new DeliveryStarter({
     client,
     sealer,
     store: database.events,
+    search: database.archive.search,
+    rows: createKeeper(servers),
     onTrouble,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
     earlyAttempts,
@@ -118,7 +133,7 @@ export function createLedger(
     replays: new Replays({ client, taskQueue, reader: replayReader, started: database.startedReplays }),
     replayReader,
     /** What finds the deliveries of a replay. */
-    replaySources: { client, registrations, sealer },
+    replaySources: { archive: database.archive, registrations },
     registrations,
     accountDeletions: new AccountDeletions(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE),
   };
@@ -127,9 +142,9 @@ export function createLedger(
 /** What replays find and do, for their activities. */
 export function createReplayLedger(
   { database, temporal: { client } }: Servers,
-  { starter, control, replaySources, registrations }: Ledger,
+  { starter, control, deliveries, replaySources, registrations }: Ledger,
 ): ReplayLedger {
-  const acts = new ReplayActs(client, starter, control);
+  const acts = new ReplayActs(client, starter, control, deliveries);
   return {
     async find(plan, cursor) {
       const { found, ...rest } = await findForReplay(replaySources, plan, cursor as ReplayCursor | undefined);

@@ -30,7 +30,6 @@ export async function connectServers(settings: Settings): Promise<Servers> {
     archive: {
       records: settings.HOOKLINE_ARCHIVE_DAYS,
       payloads: settings.HOOKLINE_PAYLOAD_DAYS,
-      ledgerDays: settings.HOOKLINE_RETENTION_DAYS,
     },
     encryptsPayloads,
     timings: settings.HOOKLINE_TEST_TIME_SCALE,

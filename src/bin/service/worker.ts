@@ -1,13 +1,13 @@
 import type { ActivityDependencies, SubjectErasures } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import type { Closing } from '../../domain/stats/closing.js';
-import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
+import { TerminatedExecutionFinder } from '../../temporal/read/records/terminated-executions.js';
 import { type RunningWorker, startWorker, type WorkerSettings } from '../../temporal/server/worker.js';
 import { SubjectDeliveries } from '../../temporal/write/privacy/subject-deliveries.js';
 import { createAccountRemoval } from './account/account-removal.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
 import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
-import { createReplayLedger, type Ledger } from './ledger.js';
+import { createKeeper, createReplayLedger, type Ledger } from './ledger.js';
 import type { Servers } from './servers.js';
 import type { AlertPorts } from './watch/alerts.js';
 
@@ -46,14 +46,10 @@ export function runWorker(
       timings: settings.HOOKLINE_TEST_TIME_SCALE,
       replays: createReplayLedger(servers, ledger),
       accounts: createAccountRemoval(database, ledger),
-      archive: database.archive,
+      removePayloads: () => database.archive.removePayloads(),
+      rows: createKeeper(servers),
       ends: database.ends,
-      closed: new ClosedExecutionFinder({
-        client: temporal.client,
-        taskQueue: settings.HOOKLINE_TASK_QUEUE,
-        sealer: servers.sealer,
-        archive: database.archive,
-      }),
+      terminated: new TerminatedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE),
       erasures: createErasures(servers, ledger),
       userAgent: USER_AGENT,
     },
@@ -67,10 +63,10 @@ function deploymentOf(settings: Settings): WorkerSettings['deployment'] {
 
 /** What erasures do, for their activities. */
 function createErasures(
-  { database: { dataKeys, erasures }, temporal: { client } }: Servers,
+  { database: { archive, dataKeys, erasures } }: Servers,
   { control }: Ledger,
 ): SubjectErasures {
-  const deliveries = new SubjectDeliveries(client, control);
+  const deliveries = new SubjectDeliveries(archive.search, control);
   return {
     begin: async (plan) => erasures.begin(plan, await deliveries.scope(plan)),
     countOpen: (plan) => deliveries.countOpen(plan),

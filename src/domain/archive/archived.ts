@@ -1,12 +1,14 @@
 import type { AttemptErrorCode } from '../attempt/attempt.js';
 import type { DeliveryKey } from '../basics/delivery-id.js';
+import { ULID } from '../basics/id-time.js';
 import type { ShownStatus } from '../delivery/delivery.js';
+import type { DeliverySummary } from '../delivery/delivery-view.js';
 import type { AttemptSums } from '../list/attempt-filter.js';
 import type { DeliveryFilter, EventFilter } from '../list/delivery-filter.js';
 
 /**
- * A closed delivery as it is archived. What lists are filtered and sorted by stands by itself; the rest is JSON text,
- * as readers of the ledger made it, so that a delivery reads from the archive as it read from the ledger.
+ * A delivery as it is stored, from its first attempt on. What lists are filtered and sorted by stands by itself; the
+ * rest is JSON text, as it is shown.
  */
 export interface ArchivedDelivery extends AttemptSums {
   id: string;
@@ -22,15 +24,15 @@ export interface ArchivedDelivery extends AttemptSums {
   /** How its latest attempt ended. */
   error_code?: AttemptErrorCode | undefined;
   status_code?: number | undefined;
-  /** Where lists show it: see {@link positionAt}. */
+  /** Where lists show it: see {@link positionOf}. */
   position: string;
   run_id: string;
-  /** Sorts the runs of one delivery: a later run replaces an earlier one. */
-  run_order: string;
-  /** Of the record: 1, or one more for each later run. */
+  /** How often its run has told of itself: what is told later has a higher number. */
+  turn: number;
+  /** Of the record: 1, or one more for each later one. While it is open, of the record that it will have. */
   revision: number;
-  /** The canonical text of its `DeliveryRecord`. */
-  record: string;
+  /** The canonical text of its `DeliveryRecord`; absent while it is open. */
+  record?: string | undefined;
   /** JSON of the delivery as a list shows it. */
   summary: string;
   /**
@@ -83,18 +85,18 @@ export interface Range {
 
 /** What readers need of the archive. */
 export interface ArchiveReads {
-  /**
-   * The archive has everything that closed before this, and for as long as Temporal does: lists need not look for it
-   * there. Absent if nothing is sure.
-   */
-  completeUntil(): Promise<Date | undefined>;
   delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined>;
-  /** Some of an account's deliveries, whole, by id. */
-  whole(accountId: string, ids: readonly string[]): Promise<Map<string, ArchivedDelivery>>;
   /** Archived deliveries of some events of an account. */
   deliveriesOf(accountId: string, eventIds: readonly string[], limit: number): Promise<ListedDelivery[]>;
-  /** Deliveries that match, those with the highest positions first. */
-  deliveries(accountId: string, filter: ArchivedOf, range: Range, limit: number): Promise<ListedDelivery[]>;
+  /** What lists show of one delivery. */
+  summary(accountId: string, id: string): Promise<DeliverySummary | undefined>;
+  /** Payloads of events, by id, those that can be read and are no larger than a limit in bytes. */
+  payloadsOf(
+    events: readonly { accountId: string; eventId: string }[],
+    maxBytes: number,
+  ): Promise<Map<string, string>>;
+  /** Deliveries that match, those with the highest positions first. @param accountId absent: of all accounts */
+  deliveries(accountId: string | undefined, filter: ArchivedOf, range: Range, limit: number): Promise<ListedDelivery[]>;
   event(accountId: string, id: string): Promise<ArchivedEvent | undefined>;
   /** Ids of the groups that may carry a delivery. */
   carriersOf(accountId: string, key: DeliveryKey): Promise<readonly string[]>;
@@ -111,51 +113,27 @@ export interface ArchiveReads {
   ): Promise<ArchivedEvent[]>;
 }
 
-/** A group has up to twice as many members. */
-const FIRST_MEMBERS = 100;
+/** Sorts before the digits of a time where the last comes first. */
+const OPEN = '~';
 
 /**
- * Members of a group are numbered down, so that the first one has the highest position, as in the ledger's lists: from
- * 99 to 00, and then, because a minus sorts before digits, from -99.
+ * Where lists show a delivery, whose order is the reverse of this text's: open ones first, those of the latest events
+ * before others; then closed ones, the latest first.
  */
-function positionInGroup(index: number): string {
-  const down = String(FIRST_MEMBERS - 1 - (index % FIRST_MEMBERS)).padStart(2, '0');
-  return index < FIRST_MEMBERS ? down : `-${down}`;
+export function positionOf({
+  id,
+  created_at,
+  closed_at,
+}: {
+  id: string;
+  created_at: string;
+  closed_at: string | undefined;
+}): string {
+  return closed_at === undefined ? `${OPEN}${created_at} ${id}` : `${closed_at} ${id}`;
 }
 
-/**
- * Where lists show what closed at a time. Temporal lists closed executions by the time they closed, the latest first,
- * and a group's deliveries in the group's order. So does the archive, and both can be read side by side.
- *
- * @param closedAt of the execution, not of the delivery: a group closes with its last delivery
- * @param index in the execution; 0 if it stands for one thing
- */
-export function positionAt(closedAt: Date, runId: string, index: number): string {
-  return positionBehind(closedAt, runId) + positionInGroup(index);
-}
+/** Positions from here on are of open deliveries. */
+export const FIRST_OPEN_POSITION = OPEN;
 
-/** Just above the position of a member: below those before it. */
-export function positionBefore(closedAt: Date, runId: string, index: number): string {
-  return `${positionAt(closedAt, runId, index)}~`;
-}
-
-/** Below the positions of everything in an execution. */
-export function positionBehind(closedAt: Date, runId: string): string {
-  return `${closedAt.toISOString()} ${runId} `;
-}
-
-/** What a position, or a limit between positions, looks like. */
-export const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [\da-f-]{36} (-?\d\d~?)?$/;
-
-/** The time of a position. */
-export function closedAt(position: string): Date {
-  return new Date(position.slice(0, 'YYYY-MM-DDTHH:MM:SS.sssZ'.length));
-}
-
-/**
- * Sorts the runs of a delivery. A reset run has the start of the run that was reset in its memo, and a later one of its
- * own.
- */
-export function runOrder(startedAt: string, executionStartedAt: Date): string {
-  return `${startedAt} ${executionStartedAt.toISOString()}`;
-}
+/** The form of a position. */
+export const POSITION = new RegExp(`^${OPEN}?\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z dlv_${ULID}_${ULID}$`);

@@ -70,9 +70,9 @@ export function requireIntact(archived: ArchivedDelivery, salt: Buffer | undefin
 }
 
 function requireSame(archived: ArchivedDelivery, salt: Buffer | undefined): void {
-  const { id, record: text, summary, detail, timeline } = archived;
+  const { id, record: text = '', summary, detail, timeline } = archived;
   const altered = (how: string) => new RecordAlteredError(id, how);
-  const record = parseRecord(archived);
+  const record = parseRecord({ id, record: text });
   const other = Object.entries(columnsOf(record)).find(
     ([name, value]) => textOf(archived[name as keyof ArchivedDelivery]) !== textOf(value),
   );
@@ -91,7 +91,7 @@ function requireSame(archived: ArchivedDelivery, salt: Buffer | undefined): void
     throw altered('is not what its record commits to');
 }
 
-function parseRecord({ id, record }: ArchivedDelivery): DeliveryRecord {
+function parseRecord({ id, record }: { id: string; record: string }): DeliveryRecord {
   let parsed: DeliveryRecord;
   try {
     parsed = JSON.parse(record) as DeliveryRecord;

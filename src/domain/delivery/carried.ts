@@ -1,4 +1,5 @@
 import type { Attempt } from '../attempt/attempt.js';
+import type { AttemptReport } from '../attempt/attempt-report.js';
 import { present } from '../basics/objects.js';
 import { encodedBytes, MAX_VALUE_BYTES } from '../text/encoded-bytes.js';
 import type { LiveGroup } from './delivery-group.js';
@@ -16,8 +17,7 @@ const SHORTER: readonly ((attempt: Attempt) => Attempt)[] = [
     ...facts,
     shortened: true,
   }),
-  ({ number, at, duration_ms, status_code, error_code, trigger, lost_tries }) =>
-    present({ number, at, duration_ms, status_code, error_code, trigger, lost_tries, shortened: true }),
+  factsOf,
   ({ number, at, duration_ms, trigger }) => ({ number, at, duration_ms, trigger, shortened: true }),
 ];
 
@@ -28,8 +28,8 @@ export function nextRun(input: LiveGroup, snapshots: readonly DeliverySnapshot[]
 }
 
 /**
- * Deliveries for the next run of their execution: the oldest attempts are shortened until all of it fits. The histories
- * of earlier runs have them whole.
+ * Deliveries for the next run of their execution: the oldest attempts are shortened until all of it fits. Their
+ * rows have them whole.
  *
  * @param limit bytes for all of them together
  * @param most bytes that are not exceeded even if attempts then do not say how they ended
@@ -59,14 +59,13 @@ function carry(snapshot: DeliverySnapshot, limit: number, most: number): Deliver
   return carried;
 }
 
-/**
- * Attempts of a delivery, each whole if an earlier run of its execution has it so.
- *
- * @param earlier as that run's history tells them
- */
-export function madeWhole(attempts: readonly Attempt[], earlier: readonly Attempt[]): Attempt[] {
-  return attempts.map((attempt) => {
-    const before = attempt.shortened && earlier.find(({ number }) => number === attempt.number);
-    return before || attempt;
-  });
+/** What rules need of an attempt. */
+function factsOf({ number, at, duration_ms, status_code, error_code, error, trigger, lost_tries }: Attempt) {
+  const how = { duration_ms, status_code, error_code, error, trigger, lost_tries };
+  return present({ number, at, ...how, shortened: true as const });
+}
+
+/** A report of an attempt without what rows alone say of it. */
+export function withoutAnswer(report: AttemptReport): AttemptReport {
+  return report.kind === 'attempted' ? { ...report, attempt: factsOf(report.attempt) } : report;
 }

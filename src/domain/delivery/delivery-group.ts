@@ -11,7 +11,7 @@ import {
   type Intervention,
   isClosed,
 } from './delivery.js';
-import { type Action, DeliveryMachine } from './delivery-machine.js';
+import { type Action, DeliveryMachine, type Surroundings } from './delivery-machine.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 import { type MemberState, summarizeMembers } from './group-summary.js';
 
@@ -30,8 +30,9 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   /** Who sent the only delivery again, if this run is a resend. */
   resent?: Intervention;
   timings?: Timings;
-  /** If the group goes on from an earlier run: its members then. */
+  /** If the group goes on from an earlier run: its members then, and how often their rows were told of them. */
   so_far?: DeliverySnapshot[];
+  turns?: number;
 }
 
 /** An attempt at one delivery of a group. A Temporal payload. */
@@ -100,28 +101,37 @@ export interface Actor {
  */
 export class GroupMachine {
   private readonly group: LiveGroup;
-  private readonly members: readonly DeliveryMachine[];
-  private readonly seed: string;
+  private readonly members: DeliveryMachine[];
+  private readonly surroundings: Surroundings;
   private now: number;
 
   /** @param now milliseconds since the epoch */
   constructor(group: LiveGroup, now: number) {
     this.group = group;
     this.now = now;
-    this.seed = `${group.events[0]?.event_id}:${group.deliveries[0]?.endpoint_id}`;
-    const surroundings = {
-      now: () => this.now,
-      random: (attempt: number) => groupJitter(this.seed, attempt),
-    };
-    this.members = group.deliveries.map(({ endpoint_id, schedule = group.schedule }, index) => {
-      const settings = { ...group, schedule };
+    const seed = `${group.events[0]?.event_id}:${group.deliveries[0]?.endpoint_id}`;
+    this.surroundings = { now: () => this.now, random: (attempt) => groupJitter(seed, attempt) };
+    this.members = group.deliveries.map(({ endpoint_id }, index) => {
       const snapshot = group.so_far?.[index];
-      if (snapshot) return DeliveryMachine.from(settings, surroundings, snapshot);
-      const machine = new DeliveryMachine(settings, surroundings, group.resent);
+      if (snapshot) return this.memberFrom(index, snapshot);
+      const machine = new DeliveryMachine(this.settingsOf(index), this.surroundings, group.resent);
       const held = group.held?.[endpoint_id];
       if (held) machine.settle(held);
       return machine;
     });
+  }
+
+  private settingsOf(index: number): DeliverySettings {
+    return { ...this.group, schedule: this.group.deliveries[index]?.schedule ?? this.group.schedule };
+  }
+
+  private memberFrom(index: number, snapshot: DeliverySnapshot): DeliveryMachine {
+    return DeliveryMachine.from(this.settingsOf(index), this.surroundings, snapshot);
+  }
+
+  /** Takes what is recorded of a delivery in place of what is known here. */
+  adopt(index: number, snapshot: DeliverySnapshot): void {
+    if (this.members[index]) this.members[index] = this.memberFrom(index, snapshot);
   }
 
   /** The only delivery of the execution; `undefined` if there are several. */
@@ -247,8 +257,9 @@ export class GroupMachine {
    * for a retry.
    *
    * @param now milliseconds since the epoch
+   * @returns the indexes of those that are due because of it
    */
-  release({ endpoint_id, limit, most, probe = false }: Release, now: number): void {
+  release({ endpoint_id, limit, most, probe = false }: Release, now: number): number[] {
     this.now = now;
     const ofEndpoint = this.members.filter(
       (_, index) => this.group.deliveries[index]?.endpoint_id === endpoint_id,
@@ -256,14 +267,15 @@ export class GroupMachine {
     // Where it is for all, or for the only one, it is also for one that an attempt in flight parks.
     if (!probe && (limit === undefined || this.sole))
       for (const machine of ofEndpoint) if (machine.isAttempting) machine.endpointChanged();
-    let released = 0;
+    const released: DeliveryMachine[] = [];
     for (const status of ['parked', 'retrying'] as const) {
       for (const machine of ofEndpoint) {
-        if (limit !== undefined && released >= limit) return;
+        if (limit !== undefined && released.length >= limit) break;
         if (machine.record.status !== status || machine.isAttempting) continue;
-        if (probe ? machine.probe() : machine.release(most)) released += 1;
+        if (probe ? machine.probe() : machine.release(most)) released.push(machine);
       }
     }
+    return released.map((machine) => this.members.indexOf(machine));
   }
 
   /**

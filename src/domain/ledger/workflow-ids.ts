@@ -112,6 +112,6 @@ export const rotationWorkflowId = owned('rotation');
  * The id of the Schedule that archives what workers of a task queue have closed, and the beginning of its runs'
  * workflow ids.
  */
-export function archiveScheduleId(taskQueue: string): string {
+export function recordScheduleId(taskQueue: string): string {
   return `archive:${taskQueue}`;
 }

@@ -56,3 +56,9 @@ export function meaningsOf<Filters extends object, Meaning, Context>(
     return value === undefined || value === null ? [] : [table[name](value, context)];
   });
 }
+
+/** Whether anything is said of deliveries besides of their events: a list of events looks at its deliveries then. */
+export function asksForDeliveries({ endpoint_id, statuses, ...filter }: DeliveryFilter): boolean {
+  const { error_code, status_code, any_attempt } = filter;
+  return [endpoint_id, statuses, error_code, status_code, any_attempt].some((one) => one !== undefined);
+}

@@ -1,7 +1,7 @@
 import type { Origin } from '../change/change.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../delivery/delivery.js';
 import type { MemberState } from '../delivery/group-summary.js';
-import type { ResultFilter, RowFilter } from '../list/delivery-filter.js';
+import type { DeliveryFilter } from '../list/delivery-filter.js';
 
 /** What a replay does to each delivery: send a closed one again, or steer an open one. */
 export const REPLAY_ACTIONS = ['resend', 'retry', 'cancel', 'resume'] as const;
@@ -32,7 +32,7 @@ export const MAX_REPLAY_INTERVENTIONS = 100;
 
 /** What a replay selects deliveries by: what a list of deliveries is filtered by, in the form of a Temporal payload. */
 export interface ReplayFilter
-  extends Omit<RowFilter & ResultFilter, 'statuses' | 'created_after' | 'created_before'> {
+  extends Omit<DeliveryFilter, 'statuses' | 'any_attempt' | 'created_after' | 'created_before'> {
   statuses?: ShownStatus[];
   /** ISO 8601, UTC. Of the event; the limits themselves are outside. */
   created_after: string;
@@ -68,8 +68,7 @@ export interface ReplayItem {
   event_id: string;
   endpoint_id: string;
   /**
-   * The run that stands for it: of the delivery's own execution, or of a group. For a new delivery: a run that has the
-   * event.
+   * The run that stands for it: of the delivery's own execution, or of a group. Empty for a new delivery.
    */
   run_id: string;
   /** The execution's id, unless it is the delivery's own. */
@@ -128,13 +127,9 @@ export function selectedStatuses(
   return selected.filter((status) => statuses.includes(status));
 }
 
-/**
- * Whether an open delivery accepts what a replay does: a paused one is resumed, and not retried.
- *
- * @param state as its memo says it
- */
-export function accepts(action: ReplayAction, state: MemberState | undefined): boolean {
-  const isPaused = state?.paused === true;
+/** Whether an open delivery accepts what a replay does: a paused one is resumed, and not retried. */
+export function accepts(action: ReplayAction, { paused }: Pick<MemberState, 'paused'>): boolean {
+  const isPaused = paused === true;
   if (action === 'resume') return isPaused;
   return action !== 'retry' || !isPaused;
 }

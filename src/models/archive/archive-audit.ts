@@ -1,4 +1,5 @@
 import type { Model } from 'mongoose';
+import { FIRST_OPEN_POSITION } from '../../domain/archive/archived.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { EventDocument } from '../event/event-document.js';
 import { inOnePass } from '../mongo/in-order.js';
@@ -8,13 +9,15 @@ import type { UnalteredReader } from './unaltered.js';
 /** Documents that expire within this may be gone already, milliseconds: MongoDB removes them now and then. */
 const GOING_MS = 3_600_000;
 
-/** An archived delivery as it was looked at. */
+/** A closed row as it is stored. */
+export type ClosedRow = Pick<DeliveryDocument, '_id' | 'revision'> & { record: string; segment: string };
+
+/** A closed delivery as it was looked at. */
 export interface AuditedDelivery {
-  /** As it is stored. */
-  row: Pick<DeliveryDocument, '_id' | 'revision' | 'record' | 'segment'>;
+  row: ClosedRow;
   id: string;
-  /** When it was archived, milliseconds since the epoch. */
-  archivedAt: number;
+  /** When the row was written, milliseconds since the epoch. */
+  keptAt: number;
   /** The record, if the row is what was written. */
   record: { closed_at?: string; payload_commitment?: string; sequence?: number } | undefined;
   /** What is wrong with it, as of `RecordAlteredError`. */
@@ -57,7 +60,16 @@ export class ArchiveAudit {
    * @param hasEvent knows the events that were looked at before
    */
   async *deliveries(hasEvent: HasEvent): AsyncIterable<AuditedDelivery[]> {
-    for await (const some of inOnePass(this.deliveryModel.find())) yield this.lookAt(some, hasEvent);
+    for await (const some of inOnePass<DeliveryDocument>(this.deliveryModel.find()))
+      yield this.lookAt(some.filter(isClosed), hasEvent);
+  }
+
+  /** Open deliveries that are not as they were written. */
+  async *openAltered(): AsyncIterable<{ id: string; how: string }> {
+    const asked = { position: { $gte: FIRST_OPEN_POSITION } };
+    for await (const some of inOnePass<DeliveryDocument>(this.deliveryModel.find(asked)))
+      for (const { archived, altered } of await this.unaltered.opened(some.filter((row) => !isClosed(row))))
+        if (altered) yield { id: archived.id, how: altered.how };
   }
 
   /** The records that are kept now of some deliveries, by id. */
@@ -82,7 +94,7 @@ export class ArchiveAudit {
   }
 
   private async lookAt(
-    documents: readonly DeliveryDocument[],
+    documents: readonly (DeliveryDocument & ClosedRow)[],
     hasEvent: HasEvent,
   ): Promise<AuditedDelivery[]> {
     const opened = await this.unaltered.opened(documents);
@@ -102,7 +114,7 @@ export class ArchiveAudit {
         opened[at]?.altered?.how ??
         (isKnown[at] ? undefined : wrongEvent(record, events.get(event_id), document));
       const row = { _id: id, revision, record: text, segment };
-      return { row, id, archivedAt: Number(document.archived_at), record, how };
+      return { row, id, keptAt: Number(document.kept_at), record, how };
     });
   }
 
@@ -113,6 +125,10 @@ export class ArchiveAudit {
       .lean();
     return new Map(found.map((event) => [event._id, event]));
   }
+}
+
+function isClosed(row: DeliveryDocument): row is DeliveryDocument & ClosedRow {
+  return typeof row.record === 'string' && typeof row.segment === 'string';
 }
 
 function eventName(id: string, commitment: string, sequence: number | null | undefined): string {
@@ -128,7 +144,7 @@ function wrongEvent(
   if (!record) return undefined;
   if (!event) {
     // Both go at the same time, one a little before the other.
-    const isGoing = expires_at.getTime() < sharedNow() + GOING_MS;
+    const isGoing = expires_at ? expires_at.getTime() < sharedNow() + GOING_MS : false;
     return isGoing ? undefined : `has no event: ${event_id} is not in the archive`;
   }
   if (record.payload_commitment !== undefined && record.payload_commitment !== event.commitment)

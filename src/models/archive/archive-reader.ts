@@ -8,10 +8,12 @@ import type {
   Range,
 } from '../../domain/archive/archived.js';
 import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
+import { summaryIn } from '../../domain/archive/archived-views.js';
 import { RecordAlteredError } from '../../domain/archive/record-altered.js';
+import type { DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
-import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
+import { SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { EventFilter } from '../../domain/list/delivery-filter.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
@@ -52,16 +54,14 @@ export interface ExportedEvent extends OpenedEvent {
   deliveries: OpenedDelivery[];
 }
 
-const CLOSED = SHOWN_STATUSES.filter(isClosed);
-
 /**
  * Reads what is archived. Each read fails with a `RecordAlteredError` if something of it was altered in the database.
  */
-export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
+export class ArchiveReader implements ArchiveReads {
   protected readonly eventModel: ReturnType<typeof events>;
   protected readonly sealer: PayloadSealer;
-  private readonly deliveryModel: ReturnType<typeof deliveries>;
-  private readonly unaltered: UnalteredReader;
+  protected readonly deliveryModel: ReturnType<typeof deliveries>;
+  protected readonly unaltered: UnalteredReader;
   private readonly sources: ReaderSources;
   readonly audit: ArchiveAudit;
 
@@ -99,14 +99,35 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     return (await this.eventModel.findOne({ _id: eventId }, { key: 1 }).lean())?.key;
   }
 
-  /** @throws RecordAlteredError if one of them is not what was archived */
-  async whole(accountId: string, ids: readonly string[]): Promise<Map<string, ArchivedDelivery>> {
-    const whole = await Promise.all(ids.map((id) => this.delivery(accountId, id)));
-    return new Map(whole.flatMap((one) => (one ? [[one.id, one] as const] : [])));
+  async summary(accountId: string, id: string): Promise<DeliverySummary | undefined> {
+    const document = await this.deliveryModel.findOne({ _id: id }, UNLISTED).lean<ListedDocument>();
+    if (document?.account_id !== accountId) return undefined;
+    const [listed] = await this.unaltered.listed([document]);
+    return listed && summaryIn(listed);
+  }
+
+  async payloadsOf(
+    asked: readonly { accountId: string; eventId: string }[],
+    maxBytes: number,
+  ): Promise<Map<string, string>> {
+    const accountOf = new Map(asked.map(({ accountId, eventId }) => [eventId, accountId]));
+    const found = await this.eventModel
+      .find({ _id: { $in: [...accountOf.keys()] }, payload_bytes: { $lte: maxBytes } })
+      .lean();
+    const payloads = await Promise.all(
+      found
+        .filter(({ _id, account_id }) => accountOf.get(_id) === account_id)
+        .map(async (document) => {
+          const { event, altered } = await this.unaltered.event(document);
+          if (altered) throw altered;
+          return event.payload === undefined ? [] : [[event.id, event.payload] as const];
+        }),
+    );
+    return new Map(payloads.flat());
   }
 
   /**
-   * The canonical record of a delivery, and its number in the log; without one if the log does not have it yet.
+   * The canonical record of a closed delivery, and its number in the log; without one if the log does not have it yet.
    *
    * @throws RecordAlteredError if it is not the one that was archived, or not the one of that number
    */
@@ -118,6 +139,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     if (document?.account_id !== accountId) return undefined;
     await this.unaltered.listed([document]);
     const { record: text, event_id: eventId } = document;
+    if (!text) return undefined;
     const leafIndex = await this.leafOf(document);
     return { text, leafIndex, eventId };
   }
@@ -130,7 +152,8 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   async leafOf(
     row: Pick<ListedDocument, '_id' | 'revision' | 'record' | 'segment'>,
   ): Promise<number | undefined> {
-    const { _id: id, segment: name } = row;
+    const { _id: id, segment: name, record } = row;
+    if (!name || !record) return undefined;
     const segment = (await this.sources.segments.find([name])).get(name);
     if (!segment) return undefined;
     const how = wrongIn(segment, row);
@@ -138,7 +161,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     const leaf = leafIn(segment, nameOf({ id, revision: row.revision }));
     if (leaf === undefined) return undefined;
     const stored = (await this.sources.log.leavesAt([leaf])).get(leaf);
-    if (!stored?.equals(leafHash(row.record)))
+    if (!stored?.equals(leafHash(record)))
       throw new RecordAlteredError(id, `has a record that is not the one of leaf ${leaf} of the log`);
     return leaf;
   }
@@ -166,15 +189,14 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   }
 
   async deliveries(
-    accountId: string,
+    accountId: string | undefined,
     filter: ArchivedOf,
     range: Range,
     limit: number,
   ): Promise<ListedDelivery[]> {
     const { statuses } = filter;
-    // Everything here is closed, so that asking for all that is closed asks for nothing. One query for each status
-    // keeps the order of an index.
-    const isAny = !statuses || CLOSED.every((status) => statuses.includes(status));
+    // One query for each status keeps the order of an index.
+    const isAny = !statuses || SHOWN_STATUSES.every((status) => statuses.includes(status));
     const asked = isAny ? [undefined] : statuses;
     const found = await Promise.all(
       asked.map((status) => this.deliveriesWith(accountId, filter, status, range, limit)),
@@ -187,7 +209,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   }
 
   private async deliveriesWith(
-    accountId: string,
+    accountId: string | undefined,
     filter: ArchivedOf,
     status: ShownStatus | undefined,
     range: Range,
@@ -197,7 +219,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     return this.deliveryModel
       .find(
         {
-          account_id: accountId,
+          ...(accountId !== undefined && { account_id: accountId }),
           ...deliveryConditions({ ...asked, statuses: status && [status] }),
           ...(event_ids && { event_id: { $in: [...event_ids] } }),
           ...within(range),
@@ -283,7 +305,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   }
 
   /**
-   * An account's archive event by event, in the order of their ids, which is that of their acceptance.
+   * An account's events with their closed deliveries, event by event, in the order of their ids, which is that of their acceptance.
    *
    * @param period in which the events were accepted
    * @param first the id of the event to begin with, if it is in the period; absent: the period's first
@@ -297,7 +319,8 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
       const found = await this.deliveryModel
         .find({ account_id: accountId, event_id: { $in: events.map(({ _id }) => _id) } })
         .lean();
-      const deliveries = await this.unaltered.opened(found);
+      const closed = found.filter(({ record }) => typeof record === 'string');
+      const deliveries = await this.unaltered.opened(closed);
       deliveries.sort((a, b) => (a.archived.id < b.archived.id ? -1 : 1));
       for (const document of events) {
         const own = deliveries.filter(({ archived }) => archived.event_id === document._id);

@@ -1,120 +1,159 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
-import { type ArchivedDelivery, closedAt } from '../../domain/archive/archived.js';
+import type { ArchivedDelivery } from '../../domain/archive/archived.js';
+import { summaryIn, wholeIn } from '../../domain/archive/archived-views.js';
+import { type RecordKey, type RecordSalts, saltPurposes } from '../../domain/archive/commitments.js';
 import type { KeptDays } from '../../domain/archive/kept-days.js';
-import type {
-  DeliveryToKeep,
-  KeptRun,
-  RowWrites,
-  RunKey,
-  SealableDelivery,
-} from '../../domain/archive/to-archive.js';
+import type { EventForRows, KnownRow, RowStore, RowToWrite } from '../../domain/archive/told.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { newId } from '../../domain/basics/ids.js';
-import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
-import { storedKeys } from '../event/event-document.js';
+import { type EventDocument, events, keysOf, storedKeys } from '../event/event-document.js';
 import { MAX_RECORDS, nameOf, type SegmentRepository } from '../log/segments.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { inOnePass } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import { type DeliveryDocument, deliveries, type ListedDocument, UNLISTED } from './archive-documents.js';
 import type { RowTags } from './row-tags.js';
+import { sumOf, type UnalteredReader } from './unaltered.js';
 
 const DAY_MS = 24 * 3_600_000;
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
+/** Events that rows have just been written of, without their payloads: those of an event with many endpoints. */
+const REMEMBERED_EVENTS = { max: 1_000, ttl: 5_000 };
+
+/** What writing rows needs. */
+export interface WriterOptions {
+  tags: RowTags;
+  reader: UnalteredReader;
+  sealer: PayloadSealer;
+  segments: SegmentRepository;
+  /** How long rows are kept from their close on. */
+  records: KeptDays;
+}
 
 /**
- * Writes rows of closed deliveries, and the segments that have the log take their records.
+ * Writes rows of deliveries, and the segments that have the log take their records.
  *
- * A row is written before its segment, so no leaf is without a record; and it names its segment, so whoever finds a row
- * whose segment is not there ({@link adopt}) knows that its record is not in the log. What keeps that right whatever is
- * killed, frozen or doubled is told in docs/decisions/0061-segments.md.
+ * A row is written before its segment, so no leaf is without a record; and it names its segment, so whoever finds a
+ * closed row whose segment is not there ({@link adopt}) knows that its record is not in the log. What keeps that right
+ * whatever is killed, frozen or doubled is told in docs/decisions/0061-segments.md.
  */
-export class DeliveryWriter implements RowWrites {
+export class DeliveryWriter implements RowStore {
   private readonly model: ReturnType<typeof deliveries>;
-  private readonly tags: RowTags;
-  private readonly sealer: PayloadSealer;
-  private readonly segments: SegmentRepository;
-  private readonly records: KeptDays;
+  private readonly eventModel: ReturnType<typeof events>;
+  private readonly options: WriterOptions;
+  private readonly eventsOfRows = new LRUCache<string, EventForRows>(REMEMBERED_EVENTS);
 
-  /** @param records how long rows are kept */
-  constructor(
-    connection: Connection,
-    tags: RowTags,
-    { sealer, segments }: { sealer: PayloadSealer; segments: SegmentRepository },
-    records: KeptDays,
-  ) {
+  constructor(connection: Connection, options: WriterOptions) {
     this.model = deliveries(connection);
-    this.tags = tags;
-    this.sealer = sealer;
-    this.segments = segments;
-    this.records = records;
+    this.eventModel = events(connection);
+    this.options = options;
   }
 
-  /** What is kept of some deliveries, by id. */
-  async known(ids: readonly string[]): Promise<Map<string, KeptRun>> {
-    const known = new Map<string, KeptRun>();
+  async eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows>> {
+    const found = new Map<string, EventForRows>();
+    for (const id of ids) {
+      const known = this.eventsOfRows.get(id);
+      if (known) found.set(id, known);
+    }
+    const others = ids.filter((id) => !found.has(id));
+    if (others.length === 0) return found;
+    for (const document of await this.eventModel.find({ _id: { $in: others } }).lean()) {
+      const event = await this.toEvent(document);
+      this.eventsOfRows.set(event.event_id, event);
+      found.set(event.event_id, event);
+    }
+    return found;
+  }
+
+  private async toEvent(document: EventDocument): Promise<EventForRows> {
+    const { _id: event_id, account_id, event_kind, keys, marks, sequence, sealed, key } = document;
+    const { payload_bytes, commitment } = document;
+    const payload =
+      typeof sealed === 'string'
+        ? await this.options.sealer.open({ accountId: account_id, eventId: event_id }, sealed)
+        : undefined;
+    const isErased = typeof sealed === 'string' && payload === undefined;
+    return {
+      ...{ account_id, event_id, event_kind, payload_bytes, commitment, key },
+      keys: [...keysOf(keys), ...(marks ?? [])],
+      ...(typeof sequence === 'number' && { sequence }),
+      ...(payload !== undefined && { payload_sha256: createHash('sha256').update(payload).digest('hex') }),
+      ...(isErased && { payload_erased: true }),
+    };
+  }
+
+  async known(ids: readonly string[]): Promise<Map<string, KnownRow>> {
+    const known = new Map<string, KnownRow>();
     for (const $in of inParts(ids, IDS_AT_ONCE)) {
-      const found = await this.model
-        .find({ _id: { $in } }, { run_id: 1, run_order: 1, revision: 1, position: 1, segment: 1 })
-        .lean();
-      for (const { _id: id, ...run } of found) known.set(id, { id, ...run });
+      const documents = await this.model.find({ _id: { $in } }).lean();
+      const opened = await this.options.reader.opened(documents);
+      for (const [at, { archived, altered }] of opened.entries()) {
+        const { _id, tag, revision, run_id, turn, record, segment } = documents[at] as DeliveryDocument;
+        known.set(_id, {
+          ...{ run_id, turn, revision, tag, isClosed: typeof record === 'string' },
+          started_at: altered ? '' : summaryIn(archived).started_at,
+          ...(!altered && { whole: wholeIn(archived) }),
+          ...withoutNulls({ segment }),
+        });
+      }
     }
     return known;
   }
 
-  /**
-   * Keeps rows and makes a segment of them: of those that nobody else has kept, or replaced, meanwhile.
-   */
-  async keep(some: readonly DeliveryToKeep[]): Promise<void> {
+  async saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined> {
+    const purposes = saltPurposes(record);
+    const [details, view] = await Promise.all(
+      [purposes.details, purposes.view].map((purpose) => this.options.sealer.salt(event, key, purpose)),
+    );
+    return details && view && { details, view };
+  }
+
+  async write(some: readonly RowToWrite[]): Promise<Set<string>> {
+    const lost = new Set<string>();
     for (const together of inParts(some, MAX_RECORDS)) {
       const segment = newId('segment');
-      const rows = await Promise.all(together.map(({ delivery }) => this.toStored(delivery, segment)));
-      const first = rows.filter((_, at) => !together[at]?.before);
-      const taken = new Set(await insertMissing(this.model, first));
-      const kept = new Set(first.filter((_, at) => !taken.has(at)));
+      const rows = await Promise.all(together.map(({ row }) => this.toStored(row, segment)));
+      const first = rows.filter((_, at) => together[at]?.before === undefined);
+      for (const at of await insertMissing(this.model, first)) lost.add(first[at]?._id ?? '');
       for (const [at, row] of rows.entries()) {
         const before = together[at]?.before;
-        if (before && (await this.replace(row, before))) kept.add(row);
+        if (before !== undefined && !(await this.replace(row, before))) lost.add(row._id);
       }
-      if (kept.size > 0) await this.segments.insert([...kept].map(toNamed), segment);
+      const closed = rows.filter(({ _id, segment }) => segment && !lost.has(_id));
+      if (closed.length > 0) await this.options.segments.insert(closed.map(toNamed), segment);
     }
+    return lost;
   }
 
   /** @returns whether nobody else has done that meanwhile */
-  private async replace({ _id, ...row }: DeliveryDocument, before: KeptRun): Promise<boolean> {
-    const { revision, segment } = before;
-    const { matchedCount } = await this.model.collection.replaceOne(
-      { _id: _id as never, revision, segment },
-      row,
-    );
+  private async replace({ _id, ...row }: DeliveryDocument, before: string): Promise<boolean> {
+    const { matchedCount } = await this.model.collection.replaceOne({ _id: _id as never, tag: before }, row);
     return matchedCount > 0;
   }
 
-  /**
-   * Makes a segment of those of some rows whose own is not there: whoever kept them was killed, is stopped, or has not
-   * come so far. What somebody has altered meanwhile is left out.
-   *
-   * @returns whether there were any
-   */
-  async adopt(some: readonly Pick<KeptRun, 'id' | 'segment'>[]): Promise<boolean> {
+  async adopt(some: readonly { id: string; segment: string }[]): Promise<boolean> {
     let isAny = false;
     for (const together of inParts(some, IDS_AT_ONCE)) {
-      const existing = await this.segments.existing(together.map(({ segment }) => segment));
+      const existing = await this.options.segments.existing(together.map(({ segment }) => segment));
       const lost = together.filter(({ segment }) => !existing.has(segment));
       if (lost.length > 0 && (await this.adoptLost(lost))) isAny = true;
     }
     return isAny;
   }
 
-  private async adoptLost(lost: readonly Pick<KeptRun, 'id' | 'segment'>[]): Promise<boolean> {
+  private async adoptLost(lost: readonly { id: string; segment: string }[]): Promise<boolean> {
+    const { tags, segments } = this.options;
     const before = new Map(lost.map(({ id, segment }) => [id, segment]));
     const rows = await this.model
       .find({ _id: { $in: [...before.keys()] } }, UNLISTED)
       .lean<ListedDocument[]>();
     const orphans = rows.filter(
-      (row) => before.get(row._id) === row.segment && this.tags.whatIsWrong(row) === undefined,
+      (row) => before.get(row._id) === row.segment && tags.whatIsWrong(row) === undefined,
     );
     const segment = newId('segment');
     await this.rewrite(orphans, (row) => ({ ...row, segment }));
@@ -123,82 +162,67 @@ export class DeliveryWriter implements RowWrites {
     const mine = new Set(own.map(({ _id }) => _id));
     // The records that were looked at, whatever stands there by now.
     const adopted = orphans.filter(({ _id }) => mine.has(_id));
-    if (adopted.length > 0) await this.segments.insert(adopted.map(toNamed), segment);
+    if (adopted.length > 0) await segments.insert(adopted.map(toNamed), segment);
     return adopted.length > 0;
   }
 
-  /** Does that for all rows: it reads the whole archive. */
+  /** Does that for all rows: it reads all of them. */
   async adoptAll(): Promise<void> {
     for await (const some of inOnePass(this.model.find({}, { segment: 1 })))
-      await this.adopt(some.map(({ _id: id, segment }) => ({ id, segment })));
-  }
-
-  /** Moves deliveries in lists: their group has closed, which was open when they were archived. */
-  async move(runs: readonly RunKey[]): Promise<void> {
-    const positions = new Map(runs.map((run) => [`${run.id} ${run.run_id}`, run.position]));
-    for (const some of inParts(runs, IDS_AT_ONCE)) {
-      const rows = await this.model
-        .find({ _id: { $in: some.map(({ id }) => id) } }, UNLISTED)
-        .lean<ListedDocument[]>();
-      const positionOf = (row: ListedDocument) => positions.get(`${row._id} ${row.run_id}`) ?? row.position;
-      const moved = rows.filter(
-        (row) => this.tags.whatIsWrong(row) === undefined && positionOf(row) !== row.position,
-      );
-      await this.rewrite(moved, (row) => ({ ...row, position: positionOf(row) }));
-    }
+      await this.adopt(some.flatMap(({ _id: id, segment }) => (segment ? [{ id, segment }] : [])));
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagAll(this.model);
+    return this.options.tags.retagAll(this.model);
   }
 
-  /** Writes other values for segment and position of rows, those that are still as they were read. */
+  /** Writes another segment for rows, those that are still as they were read. */
   private async rewrite(
     rows: readonly ListedDocument[],
     change: (row: ListedDocument) => ListedDocument,
   ): Promise<void> {
     if (rows.length === 0) return;
     const updates = rows.map((row) => {
-      const { segment, position, tag } = this.tags.tagged(change(row));
-      return {
-        updateOne: { filter: { _id: row._id, tag: row.tag }, update: { $set: { segment, position, tag } } },
-      };
+      const { segment, tag } = this.options.tags.tagged(change(row));
+      return { updateOne: { filter: { _id: row._id, tag: row.tag }, update: { $set: { segment, tag } } } };
     });
     await this.model.bulkWrite(updates, { ordered: false });
   }
 
   private async toStored(
-    { id, keys, error_code, status_code, key, results, longest_ms, ...delivery }: SealableDelivery,
+    { id, keys, error_code, status_code, key, results, longest_ms, ...delivery }: RowToWrite['row'],
     segment: string,
   ): Promise<DeliveryDocument> {
-    const { account_id: accountId, event_id: eventId, detail, timeline, ...rest } = delivery;
+    const { account_id: accountId, event_id: eventId, detail, timeline, record, ...rest } = delivery;
     const seal = async (text: string | undefined) =>
-      text === undefined ? undefined : this.sealer.sealBeside({ accountId, eventId }, key, text);
+      text === undefined
+        ? undefined
+        : this.options.sealer.sealBeside({ accountId, eventId }, key, text);
     const [sealedDetail, sealedTimeline] = await Promise.all([seal(detail), seal(timeline)]);
-    return this.tags.tagged({
+    return this.options.tags.tagged({
       _id: id,
       ...rest,
       account_id: accountId,
       event_id: eventId,
       ...storedKeys(keys),
-      ...withoutNulls({ error_code, status_code, results, longest_ms }),
+      ...withoutNulls({ error_code, status_code, results, longest_ms, record }),
       ...withoutNulls({ detail: sealedDetail, timeline: sealedTimeline }),
-      archived_at: sharedDate(),
-      expires_at: this.expiryOf(delivery),
-      segment,
+      kept_at: sharedDate(),
+      ...(record === undefined
+        ? { sum: sumOf(sealedDetail, sealedTimeline) }
+        : { expires_at: this.expiryOf(delivery), segment }),
     });
   }
 
-  private expiryOf({
-    account_id,
-    event_kind,
-    position,
-  }: Pick<ArchivedDelivery, 'account_id' | 'event_kind' | 'position'>): Date {
-    return new Date(closedAt(position).getTime() + this.records.days(account_id, event_kind) * DAY_MS);
+  private expiryOf({ account_id, event_kind, summary }: Pick<ArchivedDelivery, 'account_id' | 'event_kind' | 'summary'>): Date {
+    const { closed_at } = summaryIn({ summary });
+    const days = this.options.records.days(account_id, event_kind);
+    return new Date(Date.parse(closed_at ?? '') + days * DAY_MS);
   }
 }
 
+/** The record of a closed row, as a segment names it. */
 function toNamed({ _id: id, revision, record }: Pick<DeliveryDocument, '_id' | 'revision' | 'record'>) {
-  return { name: nameOf({ id, revision }), record };
+  return { name: nameOf({ id, revision }), record: record ?? '' };
 }

@@ -49,12 +49,13 @@ function contentOf(row: Untagged): string {
     row.longest_ms,
     row.position,
     row.run_id,
-    row.run_order,
+    row.turn,
     row.revision,
     row.record,
     row.summary,
-    row.archived_at,
+    row.kept_at,
     row.expires_at,
     row.segment,
+    row.sum,
   ]);
 }

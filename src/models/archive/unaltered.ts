@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Model } from 'mongoose';
 import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from '../../domain/archive/archived.js';
 import { requireIntact, saltPurposes } from '../../domain/archive/commitments.js';
@@ -7,6 +8,7 @@ import { commitTo, isSealedTextError, keyIdOf } from '../../domain/privacy/data-
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type EventDocument, type EventSeal, toEvent } from '../event/event-document.js';
 import { nameOf, type Segment } from '../log/segments.js';
+import { withoutNulls } from '../mongo/collection.js';
 import type { DataKeyRepository } from '../privacy/data-keys.js';
 import { type DeliveryDocument, type ListedDocument, toListed } from './archive-documents.js';
 import type { RowTags } from './row-tags.js';
@@ -14,8 +16,8 @@ import type { RowTags } from './row-tags.js';
 /** A delivery as it is stored, opened as far as its key exists. */
 export interface OpenedDelivery {
   archived: ArchivedDelivery;
-  /** The segment that its row names. */
-  segment: string;
+  /** The segment that its row names; absent while it is open. */
+  segment?: string;
   /** It is not what was archived; absent if it is. */
   altered?: RecordAlteredError;
 }
@@ -70,7 +72,7 @@ export class UnalteredReader {
         const opened = await this.open(document, detail ?? keys.get(event_id));
         const how = this.tags.whatIsWrong(document);
         const altered = how !== undefined && { altered: new RecordAlteredError(_id, how) };
-        return { ...opened, segment, ...altered };
+        return { ...opened, ...withoutNulls({ segment }), ...altered };
       }),
     );
   }
@@ -82,7 +84,7 @@ export class UnalteredReader {
   ): Promise<Omit<OpenedDelivery, 'segment'>> {
     const { _id: id, record, account_id: accountId, event_id: eventId, revision } = listed;
     const context = { accountId, eventId };
-    let archived: ArchivedDelivery = { ...toListed(listed), record, detail: undefined, timeline: undefined };
+    let archived: ArchivedDelivery = { ...toListed(listed), detail: undefined, timeline: undefined };
     if (!isText(detail) || !isText(timeline))
       return { archived, altered: new RecordAlteredError(id, 'has a detail or timeline that is not a text') };
     try {
@@ -92,6 +94,10 @@ export class UnalteredReader {
         key === undefined ? undefined : this.sealer.salt(context, key, saltPurposes({ id, revision }).view),
       ]);
       archived = { ...archived, detail: openedDetail, timeline: openedTimeline };
+      if (typeof record !== 'string') {
+        const isSame = sumOf(detail, timeline) === listed.sum;
+        return isSame ? { archived } : { archived, altered: new RecordAlteredError(id, 'has another detail') };
+      }
       requireIntact(archived, salt);
       const isGone = key !== undefined && !salt && !(await this.keys.wasErased(accountId, keyIdOf(key)));
       if (isGone)
@@ -159,6 +165,13 @@ export function wrongIn(
   if (place < 0) return `says that it is in the segment ${segment.id}, which does not name it`;
   const isRight = typeof record === 'string' && segment.hashes[place]?.equals(leafHash(record));
   return isRight ? undefined : `has another record than the one that the segment ${segment.id} names`;
+}
+
+/** Of what an open delivery has sealed. SHA-256, base64. */
+export function sumOf(detail: string | null | undefined, timeline: string | null | undefined): string {
+  return createHash('sha256')
+    .update(`${detail ?? ''}\n${timeline ?? ''}`)
+    .digest('base64');
 }
 
 /** What MongoDB has may be anything. */

@@ -116,6 +116,11 @@ export class SegmentRepository extends repositoryOf(segments) {
     return this.read({ first: UNLOGGED });
   }
 
+  /** How many the log has not taken. */
+  async waiting(): Promise<number> {
+    return this.model.countDocuments({ first: UNLOGGED });
+  }
+
   /** Notes which leaves the log has of a segment: whoever is first. */
   async logged({ id }: Pick<Segment, 'id'>, first: number): Promise<void> {
     await this.model.updateOne({ _id: id, first: UNLOGGED }, { $set: { first } });

@@ -1,77 +1,125 @@
-import type { ArchivedDelivery } from '../../domain/archive/archived.js';
-import type { Attempt } from '../../domain/attempt/attempt.js';
-import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
-import type { AcceptedEvent } from '../../domain/delivery/delivery.js';
-import type { FailingTask } from '../../domain/explain/failing-task.js';
-import type { TimelineItem } from '../../domain/explain/timeline.js';
-import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
+import { z } from 'zod';
+import {
+  type ArchivedDelivery,
+  type ArchiveReads,
+  type ListedDelivery,
+  POSITION,
+} from '../../domain/archive/archived.js';
 import {
   acceptedEventIn,
   deliveryIn,
-  earlierRunsIn,
+  factsIn,
+  runsIn,
+  summaryIn,
   timelineIn,
-  withEarlier,
-} from './archive/archived-views.js';
-import { deliveredEvents, deliveryLists } from './archive/both-lists.js';
-import { listBoth } from './archive/merged-list.js';
-import { type AttemptView, openAttempts } from './attempt-view.js';
-import { readDelivery } from './delivery-detail.js';
-import type { Delivery } from './delivery-view.js';
-import { previousRun, readEarlierRuns } from './earlier-runs.js';
+} from '../../domain/archive/archived-views.js';
+import { askedAttempts } from '../../domain/attempt/attempt-view.js';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
+import { createdAt } from '../../domain/basics/id-time.js';
+import { type AcceptedEvent, isClosed, shownReason } from '../../domain/delivery/delivery.js';
+import type { Delivery, DeliverySummary } from '../../domain/delivery/delivery-view.js';
+import type { FailingTask } from '../../domain/explain/failing-task.js';
+import { type TimelineItem, timelineOf } from '../../domain/explain/timeline.js';
+import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import { readFailingTask } from './failing-task.js';
-import { readStartedEvent } from './history.js';
-import { type LedgerSources, locateDelivery, untilVisible } from './locate.js';
-import { type ExtendedRow, type RowExtra, RowExtras } from './row-extras.js';
-import type { Located } from './row-reader.js';
-import { TimelineReader } from './timeline/timeline-reader.js';
-import type { Page } from './visibility/visibility.js';
+import { type LedgerSources, locateExecution, untilStored, workflowIdsOf } from './locate.js';
+import { readIncidents } from './timeline/timeline-incidents.js';
+import { decodeCursor, encodeCursor } from './visibility/cursor.js';
+import type { Execution, Page } from './visibility/visibility.js';
 
-/**
- * Reads deliveries from the ledger, and what Temporal has removed from the archive. It needs no worker, so it answers
- * while deliveries stand still.
- */
+/** Rows that are read for one page: it ends with fewer rows if not enough of them match. */
+export const MAX_EXAMINED = 500;
+
+/** The attempt that ends a delivery ends an incident of its endpoint a moment later. Milliseconds. */
+const INCIDENT_LAG_MS = 10_000;
+
+/** Business keys are not read of larger payloads, bytes: a list would parse a hundred of them. */
+export const MAX_KEYED_PAYLOAD_BYTES = 65_536;
+
+/** What lists of deliveries show only if they are asked to. */
+export const ROW_EXTRAS = ['last_attempt', 'business_keys'] as const;
+
+export type RowExtra = (typeof ROW_EXTRAS)[number];
+
+/** A row of a list with what it was asked for besides. */
+export type ExtendedRow<T extends DeliverySummary = DeliverySummary> = T & {
+  /** Of an open one, how many attempts it has at most. */
+  max_attempts?: number;
+  /**
+   * The payload of its event, of which business keys are read; absent if it cannot be read any more, or is too large.
+   */
+  payload?: string;
+};
+
+const CURSOR = z.tuple([z.string().regex(POSITION)]);
+
+/** Reads deliveries from their rows. It needs neither a worker nor Temporal, but for what an open one waits for there. */
 export class DeliveryReader {
-  /** What lists are asked for besides. */
-  readonly extras: RowExtras;
   private readonly sources: LedgerSources;
 
   constructor(sources: LedgerSources) {
     this.sources = sources;
-    this.extras = new RowExtras(sources);
   }
 
-  /** The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. */
-  locate(accountId: string, key: DeliveryKey): Promise<Located | undefined> {
-    return locateDelivery(this.sources, accountId, key);
+  /** One delivery of an account; `undefined` if the account has no such delivery. */
+  async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
+    const stored = await this.stored(accountId, key);
+    return stored ? deliveryIn(stored) : this.withoutRow(accountId, key);
+  }
+
+  private stored(accountId: string, key: DeliveryKey): Promise<ArchivedDelivery | undefined> {
+    return this.sources.archive.delivery(accountId, deliveryId(key));
+  }
+
+  /** A delivery that nothing has happened to yet: its event tells of it. */
+  private async withoutRow(
+    accountId: string,
+    { event_id, endpoint_id }: DeliveryKey,
+  ): Promise<Delivery | undefined> {
+    const { archive } = this.sources;
+    const event = await archive.event(accountId, event_id);
+    if (!event?.endpoint_ids.includes(endpoint_id)) return undefined;
+    const [carrier] = await archive.carriersOf(accountId, { event_id, endpoint_id });
+    const created_at = createdAt(event_id);
+    const { event_kind, sequence, payload_bytes } = event;
+    return {
+      ...{ id: deliveryId({ event_id, endpoint_id }), event_id, endpoint_id, event_kind },
+      ...(sequence !== undefined && { sequence }),
+      ...{ status: 'delivering', created_at, started_at: created_at, payload_bytes, attempts: [] },
+      ...{ closed_at: undefined, next_attempt_at: undefined, reason: shownReason('delivering', undefined) },
+      workflow_id:
+        carrier === undefined
+          ? deliveryWorkflowId(accountId, { event_id, endpoint_id })
+          : groupWorkflowId(carrier),
+      run_id: '',
+      ...{ payload_sha256: undefined, payload_erased: undefined, interventions: undefined },
+      ...{ cause: undefined, asked_to_wait: undefined, earlier_runs: undefined },
+    };
   }
 
   /** Everything that happened to a delivery, in order; `undefined` if the account has no such delivery. */
   async timeline(accountId: string, key: DeliveryKey): Promise<TimelineItem[] | undefined> {
-    const located = await this.locate(accountId, key);
-    const archived = await this.archived(accountId, key, located);
-    if (!located) return archived && timelineIn(archived);
-    const items = await new TimelineReader(this.sources.client).read(located);
-    return items && withEarlier(items, archived && timelineIn(archived));
-  }
-
-  /** One delivery as the ledger has it; `undefined` if that has none, whatever the archive has. */
-  async held(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
-    const located = await this.locate(accountId, key);
-    return located && this.readHeld(accountId, key, located);
-  }
-
-  /** One delivery of an account, alone or in a group; `undefined` if the account has no such delivery. */
-  async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
-    const located = await this.locate(accountId, key);
-    if (located) return this.readHeld(accountId, key, located);
-    const archived = await this.archived(accountId, key, located);
-    return archived && deliveryIn(archived);
-  }
-
-  private async readHeld(accountId: string, key: DeliveryKey, located: Located): Promise<Delivery> {
-    const archived = await this.archived(accountId, key, located);
-    const { client, sealer } = this.sources;
-    return readDelivery(client, sealer, located, { ...(archived && { earlier: earlierRunsIn(archived) }) });
+    const stored = await this.stored(accountId, key);
+    const delivery = stored ? deliveryIn(stored) : await this.withoutRow(accountId, key);
+    if (!delivery) return undefined;
+    const { event_id, event_kind, payload_bytes = 0, status, next_attempt_at, closed_at } = delivery;
+    const told = stored
+      ? timelineIn(stored)
+      : timelineOf({ event_id, event_kind, payload_bytes }, [], { others: [] });
+    const isUnderWay = status === 'delivering' && next_attempt_at === undefined;
+    const wait: TimelineItem = { at: delivery.started_at, type: 'wait', text: delivery.reason ?? '' };
+    const until = closed_at === undefined ? sharedDate() : new Date(Date.parse(closed_at) + INCIDENT_LAG_MS);
+    const incidents = await readIncidents(
+      this.sources.client,
+      { account_id: accountId, endpoint_id: key.endpoint_id },
+      createdAt(event_id),
+      until,
+    );
+    const [accepted, ...others] = [...told, ...(isUnderWay ? [wait] : []), ...incidents];
+    if (!accepted) return [];
+    return [accepted, ...others.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))];
   }
 
   /** The open workflow task of an execution, if it has failed: no delivery of it goes on before one succeeds. */
@@ -80,37 +128,38 @@ export class DeliveryReader {
   }
 
   /** The ids of those of some events that an endpoint has got. */
-  delivered(accountId: string, endpointId: string, eventIds: readonly string[]): Promise<Set<string>> {
-    return deliveredEvents({ ...this.sources, accountId }, endpointId, eventIds);
+  async delivered(accountId: string, endpointId: string, eventIds: readonly string[]): Promise<Set<string>> {
+    if (eventIds.length === 0) return new Set();
+    const filter = { endpoint_id: endpointId, event_ids: eventIds, statuses: ['delivered'] } as const;
+    const found = await this.sources.archive.deliveries(accountId, filter, {}, eventIds.length);
+    return new Set(found.map(({ event_id }) => event_id));
   }
 
-  /** Attempts of a delivery's record as the HTTP interface shows them. */
-  attempts(accountId: string, key: DeliveryKey, attempts: readonly Attempt[]): Promise<AttemptView[]> {
-    return openAttempts(this.sources.sealer, { account_id: accountId, event_id: key.event_id }, attempts);
-  }
-
-  /** The event of a delivery, to send it again; `undefined` if its payload cannot be read any more. */
-  async event(accountId: string, key: DeliveryKey): Promise<AcceptedEvent | undefined> {
-    const located = await this.locate(accountId, key);
-    if (located) return readStartedEvent(this.sources.client, located.execution, key.event_id);
-    const archived = await this.sources.archive.event(accountId, key.event_id);
-    return archived && acceptedEventIn(archived);
-  }
-
-  /** What the archive has of a delivery that is not in the ledger, or was sent again; of others nothing is asked. */
-  private async archived(
+  /** The event of a delivery, to send it again; without it if its payload is not kept any more, or was erased. */
+  async event(
     accountId: string,
     key: DeliveryKey,
-    located: Located | undefined,
-  ): Promise<ArchivedDelivery | undefined> {
-    if (located && !previousRun(located.execution)) return undefined;
-    return this.sources.archive.delivery(accountId, deliveryId(key));
+  ): Promise<{ event?: AcceptedEvent | undefined; isErased: boolean }> {
+    const stored = await this.sources.archive.event(accountId, key.event_id);
+    const isErased = stored?.kept !== undefined && stored.payload === undefined;
+    return { event: stored && acceptedEventIn(stored), isErased };
+  }
+
+  /** The workflow ids under which a delivery of an account may be found, the likeliest first. */
+  workflowIds(accountId: string, key: DeliveryKey): Promise<string[]> {
+    return workflowIdsOf(this.sources.archive, accountId, key);
+  }
+
+  /** The latest execution of a delivery of an account; `undefined` if there is none. */
+  execution(accountId: string, key: DeliveryKey): Promise<Execution | undefined> {
+    return locateExecution(this.sources, accountId, key);
   }
 
   /**
-   * A page of an account's deliveries, each in its newest run: open ones first, then the latest closed.
+   * A page of an account's deliveries: open ones first, then the latest closed.
    *
    * @param extras what rows show besides
+   * @throws InvalidCursorError if the cursor did not come from this list
    */
   async list(
     accountId: string,
@@ -119,16 +168,94 @@ export class DeliveryReader {
     after?: string,
     extras: readonly RowExtra[] = [],
   ): Promise<Page<ExtendedRow>> {
-    const { client, sealer } = this.sources;
-    const sources = { ...this.sources, accountId, lastAttempts: this.extras.attemptsIn(extras) };
-    const lists = deliveryLists(sources, filter, async (located) => {
-      const archived = await this.archived(accountId, located.row.summary, located);
-      return readEarlierRuns(client, sealer, located, archived && earlierRunsIn(archived));
-    });
-    const read = () => listBoth(lists, limit, after);
+    const { archive } = this.sources;
+    const read = () => listRows(archive, accountId, filter, limit, after);
     const { event_id } = filter;
     const isOfOne = event_id !== undefined && after === undefined;
-    const page = await (isOfOne ? untilVisible(event_id, read, ({ data }) => data.length > 0) : read());
-    return { ...page, data: await this.extras.complete(page.data, extras, () => accountId) };
+    const page = await (isOfOne ? untilStored(event_id, read, ({ data }) => data.length > 0) : read());
+    return { ...page, data: await withExtras(archive, page.data, extras, () => accountId) };
   }
+}
+
+/** A row of a list, and what it is shown with only if that is asked for. */
+export interface FoundRow {
+  stored: ListedDelivery;
+  shown: DeliverySummary;
+}
+
+/**
+ * A page of rows that match. A filter by attempts is looked up in each row, so such a page may have fewer rows than its
+ * limit, or none, and a cursor.
+ *
+ * @param accountId absent: of all accounts
+ */
+export async function listRows(
+  archive: ArchiveReads,
+  accountId: string | undefined,
+  filter: DeliveryFilter,
+  limit: number,
+  after: string | undefined,
+): Promise<Page<FoundRow>> {
+  let below = after === undefined ? undefined : decodeCursor(after, CURSOR)[0];
+  const data: FoundRow[] = [];
+  for (let examined = 0; ; ) {
+    const wanted = limit - data.length + 1;
+    const found = await archive.deliveries(accountId, filter, { below }, wanted);
+    examined += found.length;
+    const matching = await withAttempts(archive, filter, found);
+    const taken = matching.slice(0, limit - data.length);
+    data.push(...taken);
+    const isLast = found.length < wanted;
+    if (taken.length < matching.length || (!isLast && data.length === limit))
+      return { data, after: encodeCursor([data.at(-1)?.stored.position]) };
+    if (isLast) return { data };
+    below = found.at(-1)?.position;
+    if (examined >= MAX_EXAMINED) return { data, after: encodeCursor([below]) };
+  }
+}
+
+/** Those of some rows that have an attempt which is asked for, with these attempts. */
+async function withAttempts(
+  archive: ArchiveReads,
+  { any_attempt }: DeliveryFilter,
+  rows: readonly ListedDelivery[],
+): Promise<FoundRow[]> {
+  if (!any_attempt) return rows.map((stored) => ({ stored, shown: summaryIn(stored) }));
+  const found = await Promise.all(
+    rows.map(async (stored): Promise<FoundRow[]> => {
+      const whole = await archive.delivery(stored.account_id, stored.id);
+      const matching_attempts = whole ? askedAttempts(runsIn(whole), any_attempt) : [];
+      return matching_attempts.length === 0
+        ? []
+        : [{ stored, shown: { ...summaryIn(stored), matching_attempts } }];
+    }),
+  );
+  return found.flat();
+}
+
+/** Rows of a page with what they were asked for besides. */
+export async function withExtras(
+  archive: ArchiveReads,
+  rows: readonly FoundRow[],
+  extras: readonly RowExtra[],
+  accountOf: (row: FoundRow) => string,
+): Promise<ExtendedRow[]> {
+  const payloads = extras.includes('business_keys')
+    ? await archive.payloadsOf(
+        rows.map((row) => ({ accountId: accountOf(row), eventId: row.stored.event_id })),
+        MAX_KEYED_PAYLOAD_BYTES,
+      )
+    : new Map<string, string>();
+  return rows.map(({ stored, shown }) => {
+    const { last_attempt, max_attempts } = factsIn(stored);
+    const payload = payloads.get(stored.event_id);
+    return {
+      ...shown,
+      ...(extras.includes('last_attempt') && {
+        ...(last_attempt && { last_attempt }),
+        ...(!isClosed(shown.status) && max_attempts !== undefined && { max_attempts }),
+      }),
+      ...(payload !== undefined && { payload }),
+    };
+  });
 }

@@ -1,28 +1,34 @@
-import type { ArchivedEvent } from '../../domain/archive/archived.js';
+import { z } from 'zod';
+import { type ArchiveReads, POSITION } from '../../domain/archive/archived.js';
+import { summaryIn } from '../../domain/archive/archived-views.js';
 import { createdAt } from '../../domain/basics/id-time.js';
 import { isId } from '../../domain/basics/ids.js';
+import type { DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import { type FailingTask, keepsFailing } from '../../domain/explain/failing-task.js';
-import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
+import { asksForDeliveries, type DeliveryFilter } from '../../domain/list/delivery-filter.js';
 import { InvalidCursorError } from '../errors.js';
-import { summaryIn } from './archive/archived-views.js';
-import { eventsOfDeliveryLists } from './archive/both-lists.js';
-import { listBoth } from './archive/merged-list.js';
-import { asksForDeliveries } from './delivery-filter.js';
-import { deliveriesOf } from './delivery-view.js';
-import { newestRuns } from './earlier-runs.js';
+import { MAX_EXAMINED } from './delivery-reader.js';
 import { type EventSummary, type EventWithPayload, fanOutProgress, findFanOut } from './event-view.js';
 import { readFailingTask } from './failing-task.js';
-import { type LedgerSources, locateEvent, untilVisible } from './locate.js';
-import { RowReader } from './row-reader.js';
-import type { Execution, Page } from './visibility/visibility.js';
+import { type LedgerSources, untilStored } from './locate.js';
+import { decodeCursor, encodeCursor } from './visibility/cursor.js';
+import type { Page } from './visibility/visibility.js';
 
-/** Archived deliveries of an event that it is read with; the list of deliveries has the others. */
-const MAX_ARCHIVED = 100;
+/** Deliveries that an event is read with; the list of deliveries has the others. */
+const MAX_DELIVERIES = 100;
 
-/** Of a young event with so many deliveries all are waited for: they are started right after it was accepted. */
+/** Of a young event with so many deliveries all are waited for: they have rows a moment after it was accepted. */
 const MAX_AWAITED = 10;
 
-/** Reads events, which are documents, with their deliveries, which are executions until they are archived. */
+/** Events that are compared with their deliveries at once. */
+const COMPARED_AT_ONCE = 100;
+
+/** Deliveries of these that are compared. */
+const MAX_COMPARED = 100_000;
+
+const CURSOR = z.tuple([z.string().regex(POSITION)]);
+
+/** Reads events with their deliveries. */
 export class EventReader {
   readonly sources: LedgerSources;
 
@@ -35,35 +41,27 @@ export class EventReader {
     const { client, archive } = this.sources;
     const event = await archive.event(accountId, eventId);
     if (!event) return undefined;
-    const others = await archive.deliveriesOf(accountId, [eventId], MAX_ARCHIVED);
-    const awaited = event.endpoint_ids.length <= MAX_AWAITED ? event.endpoint_ids.length : 1;
-    const { executions, fanOut } = await untilVisible(
+    const { length } = event.endpoint_ids;
+    const awaited = length <= MAX_AWAITED ? length : 1;
+    const { stored, fanOut } = await untilStored(
       eventId,
       async () => {
-        const [executions, fanOut] = await Promise.all([
-          locateEvent(this.sources, event),
-          findFanOut(client, accountId, eventId),
+        const [stored, fanOut] = await Promise.all([
+          archive.deliveriesOf(accountId, [eventId], MAX_DELIVERIES),
+          length > MAX_AWAITED || length === 0 ? findFanOut(client, accountId, eventId) : [],
         ]);
-        return { executions, fanOut };
+        return { stored, fanOut };
       },
-      ({ executions, fanOut }) =>
-        fanOut.length > 0 || deliveriesIn(executions, event) + others.length >= awaited,
+      ({ stored, fanOut }) => fanOut.length > 0 || stored.length >= awaited,
     );
-    const runs = executions
-      .flatMap((execution) => deliveriesOf(execution, accountId).map((row) => ({ execution, row })))
-      .filter(({ row }) => row.summary.event_id === eventId);
     const { event_kind: kind, sequence, is_test, payload, kept } = event;
-    // Newer runs come first in the list, so for each run that is shown its newer ones are here, too.
-    const rows = new RowReader(client);
-    const held = await Promise.all(newestRuns(runs, runs).map((one) => rows.summary(one)));
-    const ids = new Set(held.map(({ id }) => id));
     return {
       ...{ id: eventId, kind, created_at: createdAt(eventId) },
       ...(sequence !== undefined && { sequence }),
       payload,
       is_erased: kept !== undefined && payload === undefined,
       fan_out: fanOutProgress(fanOut),
-      deliveries: [...held, ...others.filter(({ id }) => !ids.has(id)).map(summaryIn)],
+      deliveries: stored.map(summaryIn),
       ...(is_test && { is_test }),
     };
   }
@@ -91,21 +89,60 @@ export class EventReader {
     limit: number,
     after?: string,
   ): Promise<Page<EventSummary>> {
-    const sources = { ...this.sources, accountId };
-    if (asksForDeliveries(filter)) return listBoth(eventsOfDeliveryLists(sources, filter), limit, after);
+    const { archive } = this.sources;
+    if (asksForDeliveries(filter)) return eventsOfDeliveries(archive, accountId, filter, limit, after);
     if (after !== undefined && !isId('event', after)) throw new InvalidCursorError();
-    const found = await this.sources.archive.events(accountId, filter, limit + 1, after);
-    const data = found.slice(0, limit).map(({ id, event_kind: kind, sequence }) => ({
-      ...{ id, kind, created_at: createdAt(id) },
-      ...(sequence !== undefined && { sequence }),
-    }));
+    const found = await archive.events(accountId, filter, limit + 1, after);
+    const data = found.slice(0, limit).map(({ id, event_kind, sequence }) =>
+      toEvent({ event_id: id, event_kind, created_at: createdAt(id), ...(sequence !== undefined && { sequence }) }),
+    );
     const last = data.at(-1);
     return { data, ...(found.length > limit && last && { after: last.id }) };
   }
 }
 
-/** How many deliveries of an event are in some executions. */
-function deliveriesIn(executions: readonly Execution[], { id, account_id }: ArchivedEvent): number {
-  const rows = executions.flatMap((execution) => deliveriesOf(execution, account_id));
-  return new Set(rows.filter(({ summary }) => summary.event_id === id).map(({ summary }) => summary.id)).size;
+/**
+ * Events with a delivery that matches, in the order of the list of deliveries. Of several deliveries of an event that
+ * match, the one to the oldest endpoint stands for it.
+ */
+async function eventsOfDeliveries(
+  archive: ArchiveReads,
+  accountId: string,
+  filter: DeliveryFilter,
+  limit: number,
+  after: string | undefined,
+): Promise<Page<EventSummary>> {
+  let below = after === undefined ? undefined : decodeCursor(after, CURSOR)[0];
+  const data: EventSummary[] = [];
+  for (let examined = 0; ; ) {
+    const found = await archive.deliveries(accountId, filter, { below }, COMPARED_AT_ONCE);
+    examined += found.length;
+    const event_ids = [...new Set(found.map(({ event_id }) => event_id))];
+    const isAlone = filter.endpoint_id !== undefined;
+    const all = isAlone
+      ? found
+      : await archive.deliveries(accountId, { ...filter, event_ids }, {}, MAX_COMPARED);
+    const first = firstOfEach(all);
+    for (const one of found) {
+      if (first.has(one.id)) data.push(toEvent(summaryIn(one)));
+      if (data.length === limit && one !== found.at(-1))
+        return { data, after: encodeCursor([one.position]) };
+    }
+    if (found.length < COMPARED_AT_ONCE) return { data };
+    below = found.at(-1)?.position;
+    if (data.length >= limit || examined >= MAX_EXAMINED) return { data, after: encodeCursor([below]) };
+  }
+}
+
+/** Of several deliveries of an event, the one to the oldest endpoint. */
+function firstOfEach(deliveries: readonly { id: string; event_id: string }[]): Set<string> {
+  const first = new Map<string, string>();
+  for (const { id, event_id } of deliveries) if (id < (first.get(event_id) ?? '~')) first.set(event_id, id);
+  return new Set(first.values());
+}
+
+type EventFacts = Pick<DeliverySummary, 'event_id' | 'event_kind' | 'created_at' | 'sequence'>;
+
+function toEvent({ event_id: id, event_kind: kind, created_at, sequence }: EventFacts): EventSummary {
+  return { id, kind, created_at, ...(sequence !== undefined && { sequence }) };
 }

@@ -1,18 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
-import {
-  decodeArrayFromPayloads,
-  decodeOptionalFailureToOptionalError,
-} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto, { type temporal } from '@temporalio/proto';
-import type { DeliverResult } from '../../../workflows/inputs.js';
-import {
-  type AcceptedEvent,
-  type DeliveryGroup,
-  type DeliveryRecord,
-  type Intervention,
-  pickEvent,
-} from '../../domain/delivery/delivery.js';
+import type { Intervention } from '../../domain/delivery/delivery.js';
 
 const { HistoryEventFilterType } = proto.temporal.api.enums.v1;
 
@@ -26,36 +15,6 @@ export interface Run {
   runId: string;
 }
 
-/** What an execution was started with, for one of its events. */
-export interface Started {
-  event: AcceptedEvent;
-  /** Who sent the delivery again, if this run is that. */
-  resent: Intervention | undefined;
-}
-
-/** An event from the input of an execution; `undefined` if the input does not contain it. */
-export async function readStartedEvent(
-  client: Client,
-  run: Run,
-  eventId: string,
-): Promise<AcceptedEvent | undefined> {
-  return (await readStarted(client, run, eventId))?.event;
-}
-
-/** What an execution was started with; `undefined` if that does not contain the event. */
-export async function readStarted(client: Client, run: Run, eventId: string): Promise<Started | undefined> {
-  return startedIn(await readInput(client, run), eventId);
-}
-
-/** What an input of an execution says of an event; `undefined` if it does not contain the event. */
-export function startedIn(input: unknown, eventId: string): Started | undefined {
-  // Of a fan-out the input is the event itself.
-  const { events = [input as AcceptedEvent] } = input as Partial<DeliveryGroup>;
-  const found = events.find(({ event_id }) => event_id === eventId);
-  const { resent } = input as { resent?: Intervention };
-  return found && { event: pickEvent(found), resent };
-}
-
 /** The input of an execution. */
 export async function readInput(client: Client, run: Run): Promise<unknown> {
   const { history } = await historyPage(client, run, { maximumPageSize: 1 });
@@ -67,21 +26,6 @@ export async function readInput(client: Client, run: Run): Promise<unknown> {
 export async function readTaskAttempt(client: Client, { workflowId, runId }: Run): Promise<number> {
   const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
   return raw.pendingWorkflowTask?.attempt ?? 1;
-}
-
-/**
- * The records with which the deliveries of an execution closed: in its result, or in its failure's details. `undefined`
- * if it has neither, or if the result leaves them to the history.
- */
-export async function readClosingRecords(client: Client, run: Run): Promise<DeliveryRecord[] | undefined> {
-  const event = await closingEvent(client, run);
-  const completed = event?.workflowExecutionCompletedEventAttributes;
-  const { failure } = event?.workflowExecutionFailedEventAttributes ?? {};
-  const error = await decodeOptionalFailureToOptionalError(client.options.loadedDataConverter, failure);
-  const result = completed
-    ? await decodeFirst(client, completed.result?.payloads)
-    : error instanceof ApplicationFailure && error.details?.[0];
-  return result ? (result as DeliverResult).deliveries : undefined;
 }
 
 /** Who terminated an execution, and why. */

@@ -4,7 +4,7 @@ import { ERASED_REASON } from '../../domain/attempt/cause.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { type DeliveryRecord, isClosed, type NamedTarget } from '../../domain/delivery/delivery.js';
 import type { Action } from '../../domain/delivery/delivery-machine.js';
-import { deliveryWorkflowId, isGroup } from '../../domain/ledger/workflow-ids.js';
+import { isGroup } from '../../domain/ledger/workflow-ids.js';
 import { DeliveryStateConflictError } from '../errors.js';
 import { actUpdateId } from '../read/acts/act-outcomes.js';
 import type { DeliveryReader } from '../read/delivery-reader.js';
@@ -42,11 +42,12 @@ export class DeliveryControl {
   ): Promise<DeliveryRecord | undefined> {
     const order = { action, ...operator };
     const updateId = name && actUpdateId(name, deliveryId(key));
-    const own = await this.update(deliveryWorkflowId(accountId, key), order, updateId);
-    if (own) return own;
-    const { execution } = (await this.deliveries.locate(accountId, key)) ?? {};
-    if (!execution || !isGroup(execution.workflowId)) return undefined;
-    return this.update(execution.workflowId, { ...order, delivery: deliveryId(key) }, updateId);
+    for (const workflowId of await this.deliveries.workflowIds(accountId, key)) {
+      const delivery = isGroup(workflowId) ? { delivery: deliveryId(key) } : {};
+      const record = await this.update(workflowId, { ...order, ...delivery }, updateId);
+      if (record) return record;
+    }
+    return undefined;
   }
 
   private update(workflowId: string, order: Act, updateId?: string): Promise<DeliveryRecord | undefined> {
@@ -56,7 +57,7 @@ export class DeliveryControl {
 
   /** Whether a replay has done something to a delivery in the run that stands for it. */
   async hasActed(accountId: string, key: DeliveryKey, replayId: string): Promise<boolean> {
-    const { interventions = [] } = (await this.deliveries.held(accountId, key)) ?? {};
+    const { interventions = [] } = (await this.deliveries.get(accountId, key)) ?? {};
     return interventions.some(({ replay }) => replay === replayId);
   }
 
@@ -78,13 +79,12 @@ export class DeliveryControl {
     const { workflow_id, run_id, status } = (await this.deliveries.get(accountId, key)) ?? {};
     if (!workflow_id || !run_id || !status) return undefined;
     if (!isClosed(status)) throw stillOpen();
-    const event = await this.deliveries.event(accountId, key);
+    const { event, isErased } = await this.deliveries.event(accountId, key);
+    if (isErased) throw new DeliveryStateConflictError(`${ERASED_REASON} It cannot be sent again.`);
     if (!event)
       throw new DeliveryStateConflictError(
         'The payload of the event is no longer kept, so the delivery cannot be sent again.',
       );
-    if (!(await this.starter.canSend(event)))
-      throw new DeliveryStateConflictError(`${ERASED_REASON} It cannot be sent again.`);
     try {
       return await this.starter.sendAgain(event, target, sender, { workflow_id, run_id });
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { releaseParked } from '../../../workflows/index.js';
 import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
+import type { RowSearch } from '../../domain/archive/row-search.js';
 import { newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import {
@@ -13,7 +14,6 @@ import type { EventStore, KeptEvent, StoredEvent } from '../../domain/delivery/s
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
-import { openEvent } from '../../domain/ledger/sealed-event.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
@@ -55,6 +55,8 @@ export interface DeliveryStarterOptions extends StartCallOptions {
   sealer: PayloadSealer;
   /** Where events are stored. */
   store: EventStore;
+  /** Finds deliveries that wait. */
+  search: Pick<RowSearch, 'waiting' | 'some'>;
   /** What this process knows of endpoints. */
   conditions: EndpointConditions;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
@@ -300,11 +302,6 @@ export class DeliveryStarter implements StartPlanner {
     else await this.calls.startAlone(deliveries);
   }
 
-  /** Whether the payload of an event can be read: it has not been erased. */
-  async canSend(event: AcceptedEvent): Promise<boolean> {
-    return (await openEvent(this.options.sealer, event)) !== undefined;
-  }
-
   /** See {@link StartCalls.sendAgain}. */
   sendAgain(...again: Parameters<StartCalls['sendAgain']>): Promise<string> {
     return this.calls.sendAgain(...again);
@@ -334,20 +331,18 @@ export class DeliveryStarter implements StartPlanner {
    * for it.
    */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult> {
-    return releaseBacklog(this.options.client, endpoint, options, this.options.timings);
+    return releaseBacklog(this.options, endpoint, options, this.options.timings);
   }
 
   /**
    * Attempts the oldest parked delivery of an endpoint, or one of the oldest; if none is parked, one that waits for a
    * retry.
-   *
-   * @param since when the endpoint began to fail
    */
-  async probe(endpoint: EndpointKey, since: Date): Promise<void> {
-    const { client } = this.options;
+  async probe(endpoint: EndpointKey): Promise<void> {
+    const { client, search, taskQueue } = this.options;
     const oldest =
-      (await findOldest(client, endpoint, 'parked', since)) ??
-      (await findOldest(client, endpoint, 'retrying', since));
+      (await findOldest(search, endpoint, 'parked', taskQueue)) ??
+      (await findOldest(search, endpoint, 'retrying', taskQueue));
     if (oldest) await probe(client, oldest, endpoint.endpoint_id);
   }
 }

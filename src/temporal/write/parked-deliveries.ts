@@ -1,7 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { deliver } from '../../../workflows/index.js';
 import { release as releaseSignal } from '../../../workflows/messages.js';
+import type { ListedDelivery } from '../../domain/archive/archived.js';
+import { factsIn, summaryIn } from '../../domain/archive/archived-views.js';
+import type { RowSearch } from '../../domain/archive/row-search.js';
 import type { LiveGroup, Release } from '../../domain/delivery/delivery-group.js';
 import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-machine.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
@@ -9,26 +11,11 @@ import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoin
 import { DELIVERY_TYPE, isGroup } from '../../domain/ledger/workflow-ids.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { startedNow, unlessGone } from '../errors.js';
-import { deliveriesOf, startedAt } from '../read/delivery-view.js';
-import { hasStatus, where } from '../read/visibility/clauses.js';
-import { type Clause, isAfter, isBefore } from '../read/visibility/query.js';
-import { describeExecution, everyExecution } from '../read/visibility/visibility.js';
 
-/** A page is decoded at once: of groups, in a few milliseconds. */
-const PAGE_SIZE = 100;
-/**
- * Executions that are read in a row: a group's deliveries are made from its memo. Then others have their turn for as
- * long as that took.
- */
-const IN_A_ROW = 10;
-/**
- * But no longer than this, milliseconds: if it took long because Temporal is busy, the processor was free meanwhile.
- */
-const LONGEST_REST_MS = 50;
-/** Executions in which something waits that are looked at for the oldest. */
-const FEW = 10;
-/** The first seconds of an incident that are looked at, milliseconds; then twice as many. */
-const FIRST_WIDTH_MS = 1_000;
+/** Rows that are read at once. */
+const PAGE_SIZE = 500;
+/** Rows that are looked at for one to probe with. */
+const LOOKED_AT = 100;
 
 /** A delivery that waits: for its endpoint, or for its next attempt. */
 export interface WaitingDelivery {
@@ -41,8 +28,8 @@ export interface WaitingDelivery {
   startedAt: string;
   /** Somebody paused it. */
   isPaused?: true;
-  /** How many attempts it had when it was listed; not known of a member of a group. */
-  attempts?: number;
+  /** How many attempts it had when it was listed. */
+  attempts: number;
 }
 
 /** Waiting deliveries of one execution, which are released by one signal. */
@@ -52,105 +39,52 @@ export type ReleaseUnit = readonly [WaitingDelivery, ...WaitingDelivery[]];
 type WaitingStatus = 'parked' | 'retrying';
 
 /**
- * The waiting deliveries of an endpoint, oldest first. SQL visibility cannot sort, so all of them are read.
+ * The waiting deliveries of an endpoint, those of the oldest events first.
  *
- * @param onProgress called after each execution
+ * @param taskQueue of executions that may not have begun
+ * @param onProgress called after each page
  */
 export async function listWaiting(
-  client: Client,
+  rows: Pick<RowSearch, 'waiting'>,
   endpoint: EndpointKey,
   statuses: readonly WaitingStatus[],
+  taskQueue: string,
   onProgress: () => void,
 ): Promise<WaitingDelivery[]> {
   const waiting: WaitingDelivery[] = [];
-  for await (const found of readWaiting(client, endpoint, statuses, PAGE_SIZE)) {
-    waiting.push(...found);
+  for (let after: string | undefined; ; ) {
+    const page = await rows.waiting(endpoint, statuses, after, PAGE_SIZE);
+    waiting.push(...page.map((row) => toWaiting(row, taskQueue)));
     onProgress();
+    if (page.length < PAGE_SIZE) return waiting;
+    after = page.at(-1)?.position;
   }
-  return waiting.sort(byAge);
 }
 
-/**
- * The oldest of an endpoint's waiting deliveries that can be probed with, or of a large backlog one of the oldest:
- * visibility lists the latest first, so it is asked for those of the first seconds.
- *
- * @param since when the endpoint began to fail
- */
+/** The oldest of an endpoint's waiting deliveries that can be probed with. */
 export async function findOldest(
-  client: Client,
+  rows: Pick<RowSearch, 'waiting'>,
   endpoint: EndpointKey,
   status: WaitingStatus,
-  since: Date,
+  taskQueue: string,
 ): Promise<WaitingDelivery | undefined> {
-  const few = async (...when: Clause[]) => {
-    const found: WaitingDelivery[][] = [];
-    for await (const all of readWaiting(client, endpoint, [status], FEW, when)) {
-      const waiting = all.filter(
-        ({ attempts, isPaused }) => !isPaused && (attempts ?? 0) < MAX_PROBED_ATTEMPTS,
-      );
-      if (waiting.length > 0) found.push(waiting);
-      if (found.length === FEW) break;
-    }
-    return { oldest: found.flat().sort(byAge)[0], isAll: found.length < FEW };
+  const oldest = await rows.waiting(endpoint, [status], undefined, LOOKED_AT);
+  return oldest
+    .map((row) => toWaiting(row, taskQueue))
+    .find(({ attempts, isPaused }) => !isPaused && attempts < MAX_PROBED_ATTEMPTS);
+}
+
+function toWaiting(row: ListedDelivery, taskQueue: string): WaitingDelivery {
+  const { paused, last_attempt } = factsIn(row);
+  const { workflow_id, started_at } = summaryIn(row);
+  return {
+    ...{ id: row.id, accountId: row.account_id, workflowId: workflow_id, startedAt: started_at },
+    attempts: last_attempt?.number ?? 0,
+    ...(paused && { isPaused: true }),
+    // Its execution waits from its start on, and has told nothing itself.
+    ...(row.turn === 0 && { begins: taskQueue }),
   };
-  const latest = await few();
-  if (latest.isAll) return latest.oldest;
-  const { oldest } = await few(isBefore('StartTime', since));
-  if (oldest) return oldest;
-  const age = sharedNow() - since.getTime();
-  for (let width = FIRST_WIDTH_MS; width < age; width *= 2) {
-    const end = new Date(since.getTime() + width);
-    const { oldest } = await few(isAfter('StartTime', since), isBefore('StartTime', end));
-    if (oldest) return oldest;
-  }
-  return latest.oldest;
 }
-
-/**
- * What waits for an endpoint in each execution that may have such: nothing, if of a group only what is for others
- * waits.
- */
-async function* readWaiting(
-  client: Client,
-  { account_id, endpoint_id }: EndpointKey,
-  statuses: readonly WaitingStatus[],
-  pageSize: number,
-  when: readonly Clause[] = [],
-): AsyncIterable<WaitingDelivery[]> {
-  const ofEndpoint = where(account_id, { type: DELIVERY_TYPE, endpoint: endpoint_id });
-  const clauses = [...ofEndpoint, hasStatus(statuses), ...when];
-  let read = 0;
-  let began = performance.now();
-  for await (const execution of everyExecution(client, clauses, pageSize)) {
-    const { workflowId, executionTime = execution.startTime, taskQueue } = execution;
-    const wasDelayed = executionTime > execution.startTime;
-    const waiting: WaitingDelivery[] = [];
-    const common = { accountId: account_id, workflowId, startedAt: startedAt(execution) };
-    const rows = deliveriesOf(execution, account_id).filter(
-      ({ summary }) => summary.endpoint_id === endpoint_id,
-    );
-    // A group releases its parked deliveries first.
-    for (const status of statuses)
-      for (const { summary, state } of rows)
-        if (summary.status === status)
-          waiting.push({
-            ...common,
-            id: summary.id,
-            ...(state?.paused && { isPaused: true }),
-            ...(state?.attempts !== undefined && { attempts: state.attempts }),
-            ...(wasDelayed && { begins: taskQueue }),
-          });
-    yield waiting;
-    read += 1;
-    if (read % IN_A_ROW > 0) continue;
-    await delay(Math.min(performance.now() - began, LONGEST_REST_MS));
-    began = performance.now();
-  }
-}
-
-const byAge = (a: WaitingDelivery, b: WaitingDelivery) =>
-  compare(a.startedAt, b.startedAt) || compare(a.workflowId, b.workflowId);
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Neighbours in one execution are released by one signal. */
 export function toUnits(deliveries: readonly WaitingDelivery[]): ReleaseUnit[] {
@@ -223,29 +157,27 @@ async function beginEarly(
   });
 }
 
-/** The results of released deliveries. */
+/** The results of released deliveries, as far as their rows tell them. */
 export async function sampleOutcomes(
-  client: Client,
+  rows: Pick<RowSearch, 'some'>,
   released: readonly WaitingDelivery[],
 ): Promise<ReleaseSample> {
-  const outcomes = (await Promise.all(toUnits(released).map((unit) => outcomesOf(client, unit)))).flat();
-  const count = (outcome: keyof ReleaseSample) => outcomes.filter((one) => one === outcome).length;
-  return { delivered: count('delivered'), failed: count('failed'), undecided: count('undecided') };
+  const [first] = released;
+  const sample: ReleaseSample = { delivered: 0, failed: 0, undecided: 0 };
+  if (!first) return sample;
+  const ids = released.map(({ id }) => id);
+  const now = await rows.some(first.accountId, ids);
+  for (const before of released) {
+    const outcome = outcomeOf(before, now.get(before.id));
+    if (outcome) sample[outcome] += 1;
+  }
+  return sample;
 }
 
-async function outcomesOf(client: Client, unit: ReleaseUnit): Promise<(keyof ReleaseSample | 'cancelled')[]> {
-  const [{ accountId, workflowId }] = unit;
-  const execution = await describeExecution(client, workflowId);
-  const rows = execution ? deliveriesOf(execution, accountId) : [];
-  return unit.map(({ id, attempts }) => {
-    const row = rows.find(({ summary }) => summary.id === id);
-    const status = row?.summary.status ?? 'cancelled';
-    if (status === 'delivered' || status === 'cancelled') return status;
-    // That says nothing about the endpoint either.
-    if (status === 'terminated') return 'cancelled';
-    if (status === 'exhausted' || status === 'expired') return 'failed';
-    // Lists do not say how often a member of a group was attempted. The endpoint itself shows that it fails again.
-    if (attempts === undefined || row?.state?.attempts === undefined) return 'undecided';
-    return row.state.attempts > attempts ? 'failed' : 'undecided';
-  });
+/** @returns `undefined` for what says nothing about the endpoint */
+function outcomeOf(before: WaitingDelivery, row: ListedDelivery | undefined): keyof ReleaseSample | undefined {
+  if (!row || row.status === 'cancelled' || row.status === 'terminated') return undefined;
+  if (row.status === 'delivered') return 'delivered';
+  if (row.status === 'exhausted' || row.status === 'expired') return 'failed';
+  return (factsIn(row).last_attempt?.number ?? 0) > before.attempts ? 'failed' : 'undecided';
 }

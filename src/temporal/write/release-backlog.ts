@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { RowSearch } from '../../domain/archive/row-search.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { GiveWay } from '../../domain/endpoint/give-way.js';
 import {
@@ -19,6 +20,13 @@ const TICK_MS = 50;
 /** How many deliveries of each second are looked at for their outcome. */
 const SAMPLE_SIZE = 10;
 
+/** What releases read and notify. */
+export interface ReleaseSources {
+  client: Client;
+  search: Pick<RowSearch, 'waiting' | 'some'>;
+  taskQueue: string;
+}
+
 /**
  * Releases what waits for an endpoint, oldest first. It begins slowly, and the endpoint's responses say how it goes on
  * ({@link nextReleaseRate}). If the endpoint fails again, it rests. After enough failures the endpoint's incident
@@ -26,14 +34,14 @@ const SAMPLE_SIZE = 10;
  * release goes on, slowly.
  */
 export async function releaseBacklog(
-  client: Client,
+  { client, search, taskQueue }: ReleaseSources,
   endpoint: EndpointKey,
   options: ReleaseOptions,
   { release_rest_ms }: Timings = TIMINGS,
 ): Promise<ReleaseResult> {
   let rate = Math.min(options.firstRate, options.maxRate);
   const statuses = options.retries ? (['parked', 'retrying'] as const) : (['parked'] as const);
-  const waiting = await listWaiting(client, endpoint, statuses, () => options.onProgress(rate));
+  const waiting = await listWaiting(search, endpoint, statuses, taskQueue, () => options.onProgress(rate));
   let released = 0;
   let direct = false;
   let restUntil = 0;
@@ -56,7 +64,7 @@ export async function releaseBacklog(
     if (released === waiting.length) break;
     await delay(Math.max(began + (count / rate) * SECOND_MS - sharedNow(), 0));
     if (state === 'gone') continue;
-    const sample = await sampleOutcomes(client, someOf(now));
+    const sample = await sampleOutcomes(search, someOf(now));
     rate = nextReleaseRate(rate, sample, options.maxRate);
     if (failsAgain(sample)) restUntil = sharedNow() + release_rest_ms;
     direct = answersWell(sample);

@@ -4,6 +4,7 @@ import {
   InternalWorkflowStartOptionsSymbol,
 } from '@temporalio/client/lib/internal.js';
 import type { deliver } from '../../../workflows/index.js';
+import { type DeliveryRows, type ToldRun, toldOf } from '../../domain/archive/told.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type {
   AcceptedEvent,
@@ -12,7 +13,7 @@ import type {
   Intervention,
   NamedTarget,
 } from '../../domain/delivery/delivery.js';
-import { type LiveGroup, waitFromStart } from '../../domain/delivery/delivery-group.js';
+import { GroupMachine, type LiveGroup, waitFromStart } from '../../domain/delivery/delivery-group.js';
 import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
 import type { HeldBack } from '../../domain/endpoint/endpoint-condition.js';
 import { deliveryAttributes, groupStatus, ledgerAttributes } from '../../domain/ledger/search-attributes.js';
@@ -55,6 +56,8 @@ export interface StartCallOptions {
    */
   earlyAttempts: EarlyAttempts | undefined;
   observer?: StartObserver | undefined;
+  /** Keeps rows of deliveries that wait from their start on. */
+  rows: Pick<DeliveryRows, 'keep'>;
   /** Absent: as usual. */
   timings?: Timings;
 }
@@ -200,7 +203,7 @@ export class StartCalls {
     const input: LiveGroup = { ...group, ...settings, ...held, ...(isolated && { isolated }) };
     const waiting = input.held && waitFromStart(input, sharedNow());
     const { states = [] } = waiting ?? {};
-    await this.start(input, placed, {
+    const { firstExecutionRunId: run_id } = await this.start(input, placed, {
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy: 'FAIL',
@@ -221,6 +224,20 @@ export class StartCalls {
         isHead: heads.length > 0,
       }),
     });
+    if (waiting) await this.keepWaiting(input, { workflow_id: workflowId, run_id });
+  }
+
+  /** Keeps rows of deliveries whose execution waits from its start on, so that it tells of none. */
+  private async keepWaiting(
+    input: LiveGroup,
+    run: Pick<ToldRun, 'workflow_id' | 'run_id'>,
+  ): Promise<void> {
+    const now = sharedNow();
+    const machine = new GroupMachine(input, now);
+    const deliveries = input.deliveries.flatMap((_, index) => toldOf(input, machine, index) ?? []);
+    const at = new Date(now).toISOString();
+    const told = { run: { ...run, started_at: at, in_group: true as const }, turn: 0, at, deliveries };
+    await this.options.rows.keep(told, true);
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { ArchiveDeliveriesResult } from '../../../workflows/archive/archive-deliveries.js';
-import type { archiveDeliveries } from '../../../workflows/index.js';
+import type { KeepRecordsResult } from '../../../workflows/records/keep-records.js';
+import type { keepRecords } from '../../../workflows/index.js';
 import type { ApiClient } from '../api-client.js';
 import type { TestSystem } from '../system.js';
 import { until } from '../until.js';
@@ -11,13 +11,13 @@ const HOUR_MS = 3_600_000;
 type System = Pick<TestSystem, 'temporal' | 'settings'>;
 
 /** Runs the archive once, as its Schedule does, over what has closed up to now. */
-export async function runArchive(system: System): Promise<ArchiveDeliveriesResult> {
+export async function runArchive(system: System): Promise<KeepRecordsResult> {
   return (await startArchive(system)).result();
 }
 
 /** Starts a run of the archive. */
 export function startArchive({ temporal, settings }: System) {
-  return temporal.client.workflow.start<typeof archiveDeliveries>('archiveDeliveries', {
+  return temporal.client.workflow.start<typeof keepRecords>('keepRecords', {
     workflowId: `archive:${settings.HOOKLINE_TASK_QUEUE}-${randomUUID()}`,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
     args: [{ reach_ms: HOUR_MS, settled_after_ms: 0 }],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { committedRecord } from '../../../src/domain/archive/commitments.js';
 import { MAX_TIMELINE_BYTES } from '../../../src/domain/archive/fitting.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
-import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { archived, forget, runArchive } from '../../support/parts/archive.js';
 import { startGroup } from '../../support/parts/start-group.js';

@@ -4,10 +4,10 @@ import mongoose from 'mongoose';
 import { migrate } from '../../../src/bin/migrate.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
-import { archiveScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
-import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
-import { prepareArchiveSchedule } from '../../../src/temporal/write/archive/archive-schedule.js';
+import { prepareRecordSchedule } from '../../../src/temporal/write/records/record-schedule.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { archived, runArchive, startArchive } from '../../support/parts/archive.js';
@@ -201,7 +201,7 @@ describe('a run of the archive', () => {
 
   it('is started by a Schedule that `hookline migrate` makes, changes and removes [world]', async () => {
     const environment = await testEnvironment({ HOOKLINE_RETENTION_DAYS: '5' });
-    const scheduleId = archiveScheduleId(environment['HOOKLINE_TASK_QUEUE'] ?? '');
+    const scheduleId = recordScheduleId(environment['HOOKLINE_TASK_QUEUE'] ?? '');
     const schedule = system.temporal.client.schedule.getHandle(scheduleId);
     const prepare = (interval: string) =>
       migrate(loadSettings({ ...environment, HOOKLINE_ARCHIVE_INTERVAL: interval }), () => {});
@@ -244,16 +244,16 @@ describe('a run of the archive', () => {
     });
     const options = { client, taskQueue: `frozen-${Date.now()}`, retentionDays: 1 };
     proxy.freeze();
-    const prepared = prepareArchiveSchedule({ ...options, intervalMs: 3_600_000 });
+    const prepared = prepareRecordSchedule({ ...options, intervalMs: 3_600_000 });
     await until(
       () => calls,
       (count) => count === 2,
     );
     proxy.thaw();
     await prepared;
-    const { spec } = await client.schedule.getHandle(archiveScheduleId(options.taskQueue)).describe();
+    const { spec } = await client.schedule.getHandle(recordScheduleId(options.taskQueue)).describe();
     assert.equal(spec.intervals?.[0]?.every, 3_600_000);
-    await prepareArchiveSchedule({ ...options, intervalMs: undefined });
+    await prepareRecordSchedule({ ...options, intervalMs: undefined });
     await temporal.close();
     await proxy.close();
   });

@@ -4,7 +4,7 @@ import { compareLedger } from '../../../src/bin/archive/compare-ledger.js';
 import { Held } from '../../../src/bin/archive/held.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { ClosedExecutionFinder } from '../../../src/temporal/read/archive/closed-windows.js';
-import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { archived, forget, runArchive } from '../../support/parts/archive.js';
 import { type StoredDocument, StoredRows, verifyArchive } from '../../support/parts/stored-rows.js';

@@ -6,7 +6,7 @@ import { NOTICED_WITHIN_MS } from '../../../src/domain/explain/explain-absence.j
 import type { VerdictCode } from '../../../src/domain/explain/verdict.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
-import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
+import type { Delivery } from '../../../src/domain/delivery/delivery-view.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';

@@ -5,7 +5,7 @@ import { newSecretKey, parseSecretKeys } from '../../../src/domain/access/secret
 import type { ArchivedDelivery } from '../../../src/domain/archive/archived.js';
 import { committedRecord } from '../../../src/domain/archive/commitments.js';
 import { connectDatabase } from '../../../src/models/database.js';
-import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
+import type { Delivery } from '../../../src/domain/delivery/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { archived, forget, runArchive } from '../../support/parts/archive.js';
 import { runHere } from '../../support/programs/command.js';

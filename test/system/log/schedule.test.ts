@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { archiveScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
+import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import { readVerifierKey } from '../../../src/domain/log/signed-note.js';
 import { startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -12,7 +12,7 @@ describe('the Schedule of the archive [world]', () => {
     /** Checkpoints that runs were given, the earliest run first. */
     const given = async () => {
       const { info } = await client.schedule
-        .getHandle(archiveScheduleId(system.settings.HOOKLINE_TASK_QUEUE))
+        .getHandle(recordScheduleId(system.settings.HOOKLINE_TASK_QUEUE))
         .describe();
       const runs = info.recentActions.map(({ action }) => action.workflow);
       const histories = await Promise.all(

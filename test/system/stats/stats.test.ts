@@ -5,7 +5,7 @@ import { isClosed } from '../../../src/domain/delivery/delivery.js';
 import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { BacklogReader } from '../../../src/temporal/read/backlog/backlog-reader.js';
-import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';

@@ -6,7 +6,7 @@ import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { PayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
 import type { Database } from '../../../src/models/database.js';
-import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { MAX_KEYED_PAYLOAD_BYTES, READS_AT_ONCE, RowExtras } from '../../../src/temporal/read/row-extras.js';
 
 const ACCOUNT = 'acct_1';

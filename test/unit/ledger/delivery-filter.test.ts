@@ -16,7 +16,7 @@ import {
   matchingRows,
   needsRecords,
 } from '../../../src/temporal/read/delivery-filter.js';
-import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { indexMembers } from '../../../src/temporal/read/group/group-memo.js';
 import type { Execution } from '../../../src/temporal/read/visibility/visibility.js';
 

@@ -1,11 +1,10 @@
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { type ChangeAction, resourceName } from '../../../domain/change/change.js';
-import { shownRecord } from '../../../domain/delivery/delivery.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { timelineText } from '../../../domain/explain/timeline.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
-import { withoutFacts } from '../../../temporal/read/delivery-view.js';
+import { withoutFacts } from '../../../domain/delivery/delivery-view.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { ledgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -125,8 +124,9 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
             const { status } = await find(account_id, id);
             throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
           }
-          const attempts = await deliveries.attempts(account_id, key, record.attempts);
-          return { id, ...withoutFacts(shownRecord(record)), attempts };
+          const after = await find(account_id, id);
+          const { status, attempts, next_attempt_at, closed_at, interventions } = after;
+          return { id, status, attempts, next_attempt_at, reason: after.reason, closed_at, interventions };
         },
       }),
     ),

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
 import type { Database } from '../../../models/database.js';
-import { type ExtendedRow, ROW_EXTRAS } from '../../../temporal/read/row-extras.js';
+import { type ExtendedRow, ROW_EXTRAS } from '../../../temporal/read/delivery-reader.js';
 import { listParameter } from '../../http/parameters.js';
 import { newestSchema } from '../event-kinds/find-kind.js';
 

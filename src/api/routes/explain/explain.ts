@@ -6,10 +6,10 @@ import type { BusinessKey } from '../../../domain/event/business-keys.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
 import { explainAbsence } from '../../../domain/explain/explain-absence.js';
 import { explainDelivery } from '../../../domain/explain/explain-delivery.js';
-import { explainFailing, keepsFailing } from '../../../domain/explain/failing-task.js';
+import { explainFailing } from '../../../domain/explain/failing-task.js';
 import { VERDICT_CODES } from '../../../domain/explain/verdict.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
-import type { Delivery } from '../../../temporal/read/delivery-view.js';
+import type { Delivery } from '../../../domain/delivery/delivery-view.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { timeSchema as time } from '../../http/schemas.js';
@@ -52,7 +52,7 @@ export const verdictSchema = z
         last_attempt: attemptSchema.optional(),
       })
       .optional()
-      .describe('Absent if there is none, and if its record cannot be read because its workflow fails'),
+      .describe('Absent if there is none'),
     other_events: z
       .array(z.string())
       .optional()
@@ -134,16 +134,7 @@ export async function explain(
   event_id: string | undefined,
 ) {
   if (event_id === undefined) return { ...explainAbsence(undefined, undefined), endpoint_id };
-  const key = { event_id, endpoint_id };
-  try {
-    return await explainOne(dependencies, accountId, key);
-  } catch (error) {
-    // The same servers would be asked in vain.
-    if (dependencies.isUnavailable(error)) throw error;
-    const failing = await explainUnreadable(dependencies, accountId, key);
-    if (!failing) throw error;
-    return failing;
-  }
+  return explainOne(dependencies, accountId, { event_id, endpoint_id });
 }
 
 async function explainOne(
@@ -171,23 +162,6 @@ async function explainOne(
     endpoint_id,
     ...(event && { event: { id: event.id, kind: event.kind, created_at: event.created_at } }),
   };
-}
-
-/** What a workflow cannot go on from may be what its record cannot be read from: the same rules make both. */
-async function explainUnreadable(
-  { deliveries, events }: ApiDependencies,
-  accountId: string,
-  { event_id, endpoint_id }: DeliveryKey,
-) {
-  const located = await deliveries.locate(accountId, { event_id, endpoint_id });
-  if (!located) {
-    const failing = await events.failingFanOut(accountId, event_id);
-    return failing && { ...explainFailing(failing, 'fan_out'), endpoint_id };
-  }
-  const failing = await deliveries.failingTask(located.execution);
-  if (!failing || !keepsFailing(failing)) return undefined;
-  const { event_kind: kind, created_at } = located.row.summary;
-  return { ...explainFailing(failing, 'delivery'), endpoint_id, event: { id: event_id, kind, created_at } };
 }
 
 async function explainFound(dependencies: ApiDependencies, accountId: string, delivery: Delivery) {

@@ -3,8 +3,8 @@ import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/
 import { isRecordAltered, type RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { ExportedEvent } from '../../../models/archive/archive-reader.js';
-import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';
-import { withoutFacts } from '../../../temporal/read/delivery-view.js';
+import { deliveryIn } from '../../../domain/archive/archived-views.js';
+import { withoutFacts } from '../../../domain/delivery/delivery-view.js';
 
 /** What lines are sorted by: the id of their event or change without its prefix, which begins with its time. */
 type Place = string;
@@ -66,7 +66,7 @@ function* eventLines(
   if (!isBegun)
     yield altered ? alteredLine(altered) : `${toLine(head).slice(0, -1)},${payloadMembers(payload, form)}}\n`;
   for (const { archived, altered } of deliveries) {
-    const { id: cursor, record } = archived;
+    const { id: cursor, record = '' } = archived;
     if (isBegun && after.startsWith('dlv_') && cursor <= after) continue;
     yield altered
       ? alteredLine(altered)

@@ -13,7 +13,6 @@ import { EVENT_KINDS } from '../../../domain/event/event-kinds.js';
 import { endpointName } from '../../../domain/ledger/summaries.js';
 import type { Database } from '../../../models/database.js';
 import { ShortCache } from '../../../models/mongo/short-cache.js';
-import { TOKENS_AT_ONCE } from '../../../temporal/read/installation/installation-reader.js';
 import { requireScope } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -44,8 +43,10 @@ interface Found {
 const MOST = {
   /** Rows of each sort in one response, about. */
   found: 25,
-  /** Queries to Temporal for one response: the next one goes on. */
+  /** Queries for one response: the next one goes on. */
   calls: 10,
+  /** Tokens in one query. */
+  tokens: 100,
   /** Event kinds whose keys a value alone is looked for under, and names of keys. */
   kinds: 1_000,
   names: 10,
@@ -127,8 +128,7 @@ async function findById(
     const account = await database.accounts.get(text);
     return account ? [{ type: 'account', id: text, account_id: text, text: account.name }] : [];
   }
-  const ofEvent = async (id: string) =>
-    (await installation.accountOfEvent(id)) ?? (await database.holders.accountOf('event', id));
+  const ofEvent = (id: string) => database.holders.accountOf('event', id);
   const delivery = parseDeliveryId(text);
   if (delivery) {
     const account_id =
@@ -187,25 +187,20 @@ async function keyNames({ eventKinds }: Database): Promise<string[]> {
  * @param after the account behind which the search goes on
  */
 async function findByKeys(
-  { database, installation }: ApiDependencies,
+  { database }: ApiDependencies,
   keys: readonly BusinessKey[],
   after: string | undefined,
 ): Promise<{ found: Found[]; next?: string }> {
   const found: Found[] = [];
   if (keys.length === 0) return { found };
-  const accountsAtOnce = Math.floor(TOKENS_AT_ONCE / keys.length);
+  const accountsAtOnce = Math.floor(MOST.tokens / keys.length);
   let last = after;
   for (let call = 0; call < MOST.calls && found.length < MOST.found; call += 1) {
     const some = await database.keySecrets.accounts(accountsAtOnce, last);
     const accountOf = new Map<string, string>();
     for (const id of some)
       for (const token of await database.keySecrets.tokensOf(id, keys)) accountOf.set(token, id);
-    const [held, archived] = await Promise.all([
-      installation.eventsWith(accountOf, MOST.found),
-      database.archive.eventsWith(accountOf, MOST.found),
-    ]);
-    const events = new Map([...archived, ...held].map((event) => [event.event_id, event]));
-    for (const { event_id, account_id, event_kind } of events.values())
+    for (const { event_id, account_id, event_kind } of await database.archive.eventsWith(accountOf, MOST.found))
       found.push({ type: 'event', id: event_id, account_id, text: `${event_kind} ${createdAt(event_id)}` });
     if (some.length < accountsAtOnce) return { found };
     last = some.at(-1);

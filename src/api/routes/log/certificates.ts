@@ -14,7 +14,7 @@ import {
   openingSchema,
 } from '../../../domain/log/certificate.js';
 import { openedBy } from '../../../domain/log/checkpoint.js';
-import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';
+import { deliveryIn } from '../../../domain/archive/archived-views.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 

@@ -3,7 +3,7 @@ import type { LogWrites } from '../../../../activities/ports.js';
 import type { Settings } from '../../../config/schema.js';
 import { canonicalJson, voidRecord } from '../../../domain/archive/record.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
-import { publishedCheckpoints } from '../../../temporal/read/archive/published-checkpoints.js';
+import { publishedCheckpoints } from '../../../temporal/read/records/published-checkpoints.js';
 import { settleNumbers } from '../sequence/settle-numbers.js';
 import type { Servers } from '../servers.js';
 import { createChangeAppender } from './change-appender.js';

@@ -28,11 +28,11 @@ const STARTS = new Set<ChangeAction>(['resent', 'replayed']);
  */
 export class ActOutcomes {
   private readonly client: Client;
-  private readonly deliveries: Pick<DeliveryReader, 'locate'>;
+  private readonly deliveries: Pick<DeliveryReader, 'execution'>;
   /** Replays of which it is remembered for a moment whether they run: hundreds of acts are of one. */
   private readonly running = new LRUCache<string, Promise<boolean>>({ max: 1_000, ttl: 1_000 });
 
-  constructor(client: Client, deliveries: Pick<DeliveryReader, 'locate'>) {
+  constructor(client: Client, deliveries: Pick<DeliveryReader, 'execution'>) {
     this.client = client;
     this.deliveries = deliveries;
   }
@@ -83,7 +83,7 @@ export class ActOutcomes {
 
   /** The executions that stand or stood for a delivery, as far as Temporal has them, newest first. */
   private async *runsOf(accountId: string, key: DeliveryKey): AsyncIterable<Execution> {
-    let run = (await this.deliveries.locate(accountId, key))?.execution;
+    let run = await this.deliveries.execution(accountId, key);
     for (let runs = 0; run && runs < MAX_RUNS; runs += 1) {
       yield run;
       const previous = previousRun(run);

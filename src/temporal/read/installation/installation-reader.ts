@@ -1,42 +1,28 @@
 import type { Client } from '@temporalio/client';
-import { ACCOUNT_ATTRIBUTE, KIND_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import { parseFanOutWorkflowId, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import type { ArchiveReads } from '../../../domain/archive/archived.js';
+import type { DeliverySummary } from '../../../domain/delivery/delivery-view.js';
+import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
+import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { RowFilter } from '../../../domain/list/delivery-filter.js';
-import { DeliveryList } from '../delivery-list.js';
-import { type DeliverySummary, headsOf } from '../delivery-view.js';
-import { hasKey, membersOf } from '../group/group-memo.js';
-import type { ExtendedRow, RowExtra, RowExtras } from '../row-extras.js';
-import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
+import { type ExtendedRow, listRows, type RowExtra, withExtras } from '../delivery-reader.js';
 import { beginsWith } from '../visibility/query.js';
 import { listExecutions, type Page } from '../visibility/visibility.js';
 
 /** A delivery, and whose it is. */
 type AccountDelivery = DeliverySummary & { account_id: string };
 
-/** An event, and whose it is. */
-export interface AccountEvent {
-  account_id: string;
-  event_id: string;
-  event_kind: string;
-}
-
-/** Tokens in one query: some 2 KiB of it. */
-export const TOKENS_AT_ONCE = 100;
-
-/** Reads the ledger over all accounts, for the operator alone. */
+/** Reads over all accounts, for the operator alone. */
 export class InstallationReader {
   private readonly client: Client;
-  private readonly reader: RowExtras;
+  private readonly archive: ArchiveReads;
 
-  /** @param reader reads what rows show besides */
-  constructor(client: Client, reader: RowExtras) {
+  constructor(client: Client, archive: ArchiveReads) {
     this.client = client;
-    this.reader = reader;
+    this.archive = archive;
   }
 
   /**
-   * A page of deliveries, each in its newest run: open ones first, then the latest closed. What Temporal has removed is
-   * in the list of its account.
+   * A page of deliveries: open ones first, then the latest closed.
    *
    * @param filter by what rows tell
    * @param extras what rows show besides
@@ -48,51 +34,10 @@ export class InstallationReader {
     after?: string,
     extras: readonly RowExtra[] = [],
   ): Promise<Page<ExtendedRow<AccountDelivery>>> {
-    const lastAttempts = this.reader.attemptsIn(extras);
-    const list = new DeliveryList(this.client, EVERY_ACCOUNT, filter, undefined, lastAttempts);
-    const { data, after: next } = await list.deliveries(limit, after);
-    const listed = data.map(({ account_id, value }) => ({ account_id, ...value }));
-    return {
-      data: await this.reader.complete(listed, extras, ({ account_id }) => account_id),
-      ...(next !== undefined && { after: next }),
-    };
-  }
-
-  /**
-   * Events with one of some business keys, at most a number of them. It is one call.
-   *
-   * @param accountOf whose each token is: at most {@link TOKENS_AT_ONCE}
-   */
-  async eventsWith(accountOf: ReadonlyMap<string, string>, limit: number): Promise<AccountEvent[]> {
-    if (accountOf.size === 0) return [];
-    if (accountOf.size > TOKENS_AT_ONCE) throw new RangeError(`too many tokens: ${accountOf.size}`);
-    const clauses = where([...accountOf.keys()], { isHead: true, isCurrent: true });
-    const { data } = await listExecutions(this.client, clauses, limit);
-    const found = data.flatMap((execution) => {
-      const event_kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
-      const named = execution.typedSearchAttributes.get(ACCOUNT_ATTRIBUTE) ?? [];
-      return named.flatMap((token) => {
-        // Visibility compares without regard to case; a token of another account's key is not among these.
-        const account_id = accountOf.get(token);
-        if (account_id === undefined) return [];
-        const isKeyed = hasKey(execution, token);
-        const events = headsOf(execution, account_id).filter(isKeyed);
-        return events.map((event_id) => ({ account_id, event_id, event_kind }));
-      });
-    });
-    return found.slice(0, limit);
-  }
-
-  /** The account of an event that Temporal has; `undefined` if it has none of that id. */
-  async accountOfEvent(eventId: string): Promise<string | undefined> {
-    const clauses = where(EVERY_ACCOUNT, { event: eventId, isCurrent: true });
-    const { data } = await listExecutions(this.client, clauses, 1);
-    for (const execution of data) {
-      const keys = [...membersOf(execution), parseFanOutWorkflowId(execution.workflowId)];
-      const account = keys.find((key) => key?.event_id === eventId)?.account_id;
-      if (account !== undefined) return account;
-    }
-    return undefined;
+    const { data, ...rest } = await listRows(this.archive, undefined, filter, limit, after);
+    const shown = await withExtras(this.archive, data, extras, ({ stored }) => stored.account_id);
+    const owned = shown.map((row, at) => ({ account_id: data[at]?.stored.account_id ?? '', ...row }));
+    return { ...rest, data: owned };
   }
 
   /** The account of a replay that Temporal has; `undefined` if it has none of that id. */

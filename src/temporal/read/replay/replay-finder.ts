@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { MAX_GROUP_SIZE } from '../../../domain/delivery/delivery.js';
+import { createdAt } from '../../../domain/basics/id-time.js';
+import { idsBeginAt } from '../../../domain/basics/ids.js';
 import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
-import { ACCEPTED, readWindow } from '../visibility/windows.js';
 import type { Found, ReplayCursor, ReplayPage, ReplaySources } from './replay-page.js';
 import { selectDeliveries } from './select-deliveries.js';
 import { selectMissed } from './select-missed.js';
@@ -11,16 +10,6 @@ import { selectMissed } from './select-missed.js';
 const PAGE_SIZE = 200;
 /** A page ends after this, even with few items or none. Milliseconds. */
 const PAGE_TIME_MS = 3_000;
-/** The first width of a window that is tried, and the widest, milliseconds: a minute, a day. */
-const FIRST_WIDTH_MS = 60_000;
-const MAX_WIDTH_MS = 24 * 3_600_000;
-/**
- * The events of a group were accepted at most this long after its first one: a start that hangs holds up those behind
- * it.
- */
-const GROUP_SPREAD_MS = 10 * 60_000;
-/** Visibility lists an execution a moment after it was started, so a younger window is not read yet. Milliseconds. */
-const SETTLED_AFTER_MS = 1_000;
 
 /**
  * A page of what a replay acts on, the oldest events first. What was started after the replay was asked for does not
@@ -39,44 +28,23 @@ export async function findForReplay(
     size = PAGE_SIZE,
   }: { compared?: readonly Registration[]; size?: number } = {},
 ): Promise<ReplayPage> {
-  const end = Date.parse(plan.filter.created_before);
-  const selection = plan.mode === 'missed' ? selectMissed : selectDeliveries;
-  const clauses = selection.clauses(plan);
-  if (!clauses) return { found: [], up_to: plan.filter.created_before };
+  const { created_after, created_before } = plan.filter;
+  const until = idsBeginAt('event', Date.parse(created_before));
+  const select = plan.mode === 'missed' ? selectMissed : selectDeliveries;
   const deadline = sharedNow() + PAGE_TIME_MS;
   const found: Found[] = [];
-  let next = cursor ?? firstCursor(plan);
+  let from: ReplayCursor | undefined = cursor ?? {
+    event_id: idsBeginAt('event', Date.parse(created_after)),
+  };
   do {
-    const { after, ...from } = next;
-    await untilSettled(Math.min(from.from + from.width, end));
-    const window = await readWindow(sources.client, clauses, ACCEPTED, {
-      ...from,
-      end,
-      isKnown: after !== undefined,
-    });
-    const request = { ...sources, plan, compared, after, limit: size };
-    const part = await selection.part(window.executions, request);
+    const part = await select({ ...sources, plan, compared, from, until, limit: size });
     found.push(...part.found);
-    const width = window.to - window.from;
-    next =
-      part.after === undefined
-        ? { from: window.to, width: nextWidth(width, window.executions.length) }
-        : { from: window.from, width, after: part.after };
-  } while (next.from < end && found.length < size && sharedNow() < deadline);
-  const up_to = new Date(Math.min(next.from, end)).toISOString();
-  return { found, up_to, ...(next.from < end && { next }) };
+    from = part.next;
+  } while (from && from.event_id < until && found.length < size && sharedNow() < deadline);
+  const next = from && from.event_id < until ? from : undefined;
+  return { found, up_to: next ? timeOf(next) : created_before, ...(next && { next }) };
 }
 
-function firstCursor({ filter }: ReplayPlan): ReplayCursor {
-  return { from: Date.parse(filter.created_after) - GROUP_SPREAD_MS, width: FIRST_WIDTH_MS };
-}
-
-async function untilSettled(to: number): Promise<void> {
-  const wait = to + SETTLED_AFTER_MS - sharedNow();
-  if (wait > 0) await delay(Math.min(wait, SETTLED_AFTER_MS));
-}
-
-/** Windows grow while they hold little. */
-function nextWidth(width: number, executions: number): number {
-  return Math.min(executions < MAX_GROUP_SIZE ? width * 4 : width, MAX_WIDTH_MS);
+function timeOf({ event_id }: ReplayCursor): string {
+  return createdAt(event_id);
 }

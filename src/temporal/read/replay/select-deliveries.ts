@@ -1,48 +1,32 @@
-import type { Client } from '@temporalio/client';
-import { inParts, madeOnce } from '../../../domain/basics/bounded-memory.js';
-import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
-import { STATUS_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
+import type { ListedDelivery } from '../../../domain/archive/archived.js';
+import { factsIn, summaryIn } from '../../../domain/archive/archived-views.js';
+import { madeOnce } from '../../../domain/basics/bounded-memory.js';
+import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
-import { accepts, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
-import { clausesOf, hasResult, matchingRows, needsRecords } from '../delivery-filter.js';
-import { startedAt } from '../delivery-view.js';
-import { findRuns, newestRuns } from '../earlier-runs.js';
-import { type Located, RowReader } from '../row-reader.js';
-import { anyOf, type Clause, isBefore, isNoneOf } from '../visibility/query.js';
-import type { Execution } from '../visibility/visibility.js';
-import {
-  cutPart,
-  type Found,
-  itemOf,
-  type PartRequest,
-  type Selection,
-  type WindowPart,
-} from './replay-page.js';
+import { accepts, type ReplayItem, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
+import type { Found, PartRequest, ReplayPart } from './replay-page.js';
 
-/** Workflow ids in one query. */
-const IDS_AT_ONCE = 100;
-
-/** Deliveries that match a replay's filter, each in the newest run that it had when the replay was asked for. */
-export const selectDeliveries: Selection = {
-  clauses(plan) {
-    const { created_after: _, created_before: __, ...filter } = filterOf(plan);
-    const clauses = clausesOf(plan.account_id, filter);
-    return clauses && [...clauses, isOldClause(plan)];
-  },
-
-  async part(executions, request): Promise<WindowPart> {
-    const { client, plan } = request;
-    const rows = executions
-      .filter((execution) => isOld(execution, plan))
-      .flatMap((execution) =>
-        matchingRows(execution, plan.account_id, filterOf(plan)).map((row) => ({ execution, row })),
-      );
-    const { part, after } = cutPart(newestRuns(rows, rows), ({ row }) => row.summary.id, request);
-    const current = newestRuns(part, await runsOf(client, plan, part));
-    const matching = await withResult(client, plan, current);
-    return { found: await toFound(matching, request), ...(after !== undefined && { after }) };
-  },
-};
+/** Deliveries that match a replay's filter, in the run that they had when the replay was asked for. */
+export async function selectDeliveries(request: PartRequest): Promise<ReplayPart> {
+  const { plan, archive, from, until, limit } = request;
+  const filter = filterOf(plan);
+  if (filter.statuses?.length === 0) return { found: [] };
+  const { search } = archive;
+  const { account_id } = plan;
+  // The rest of an event whose deliveries did not fit into the part before.
+  if (from.after !== undefined) {
+    const rows = await search.ofEvent(account_id, filter, from.event_id, from.after, limit);
+    const last = rows.at(-1);
+    const next = rows.length === limit && last ? { ...from, after: last.id } : { event_id: `${from.event_id}~` };
+    return { found: await toFound(rows, request), next };
+  }
+  const rows = await search.ofEvents(account_id, filter, { from: from.event_id, until }, limit);
+  if (rows.length < limit) return { found: await toFound(rows, request) };
+  // The deliveries of the last event are read by their ids.
+  const last = rows.at(-1)?.event_id ?? '';
+  const whole = rows.filter(({ event_id }) => event_id !== last);
+  return { found: await toFound(whole, request), next: { event_id: last, after: '' } };
+}
 
 function filterOf(plan: ReplayPlan): DeliveryFilter {
   const { created_after, created_before, statuses, ...filter } = plan.filter;
@@ -54,51 +38,27 @@ function filterOf(plan: ReplayPlan): DeliveryFilter {
   };
 }
 
-/**
- * What {@link isOld} says, for the server: what a replay starts must not fill the windows that it reads. What it starts
- * is no group.
- */
-function isOldClause({ at }: ReplayPlan): Clause {
-  return anyOf(
-    [isBefore('StartTime', new Date(Date.parse(at) + 1))],
-    [isNoneOf(STATUS_ATTRIBUTE.name, DELIVERY_STATUSES)],
-  );
-}
-
-/** Whether an execution was there when the replay was asked for, also if it has carried on since. */
-function isOld(execution: Execution, { at }: ReplayPlan): boolean {
-  return startedAt(execution) <= at;
-}
-
-async function runsOf(client: Client, plan: ReplayPlan, items: readonly Located[]): Promise<Located[]> {
-  const runs: Located[] = [];
-  for (const some of inParts(items, IDS_AT_ONCE))
-    runs.push(...(await findRuns(client, some, plan.account_id)));
-  return runs.filter(({ execution }) => isOld(execution, plan));
-}
-
-/** Those whose records are as the filter says, and accept what the replay does. */
-async function withResult(client: Client, plan: ReplayPlan, items: readonly Located[]): Promise<Located[]> {
-  const filter = filterOf(plan);
-  const rows = new RowReader(client);
-  const wanted = await Promise.all(
-    items.map(
-      async (item) =>
-        accepts(plan.action, item.row.state) &&
-        (!needsRecords(filter) || (await hasResult(item, filter, rows))),
-    ),
-  );
-  return items.filter((_, index) => wanted[index]);
-}
-
-async function toFound(items: readonly Located[], { plan, registrations }: PartRequest): Promise<Found[]> {
+async function toFound(
+  rows: readonly ListedDelivery[],
+  { plan, registrations }: PartRequest,
+): Promise<Found[]> {
   const isThere = new Map<string, Promise<boolean>>();
   const exists = (id: string) =>
     madeOnce(isThere, id, async () => (await registrations.now(plan.account_id, id)) !== undefined);
-  return Promise.all(
-    items.map(async (located) => {
-      const isGone = plan.action === 'resend' && !(await exists(located.row.summary.endpoint_id));
-      return { item: itemOf(located), ...(isGone && { is_gone: true }) };
+  const found = await Promise.all(
+    rows.map(async (row): Promise<Found[]> => {
+      // What was started later is what a replay has started, or somebody else since then.
+      if (summaryIn(row).started_at > plan.at || !accepts(plan.action, factsIn(row))) return [];
+      const isGone = plan.action === 'resend' && !(await exists(row.endpoint_id));
+      return [{ item: itemOf(plan.account_id, row), ...(isGone && { is_gone: true }) }];
     }),
   );
+  return found.flat();
+}
+
+/** A delivery as what a replay acts on. */
+export function itemOf(accountId: string, row: ListedDelivery): ReplayItem {
+  const { event_id, endpoint_id, run_id, workflow_id } = summaryIn(row);
+  const isOwn = workflow_id === deliveryWorkflowId(accountId, { event_id, endpoint_id });
+  return { event_id, endpoint_id, run_id, ...(!isOwn && { workflow_id }) };
 }

@@ -5,8 +5,8 @@ import type { NamedTarget } from '../../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../../domain/replay/replay.js';
 import { isTemporalUnavailable, NoWorkerError, startedNow, unlessStateConflicts } from '../../errors.js';
+import type { DeliveryReader } from '../../read/delivery-reader.js';
 import { REPLAY_MEMO } from '../../read/earlier-runs.js';
-import { readStartedEvent } from '../../read/history.js';
 import { describeExecution, type Execution } from '../../read/visibility/visibility.js';
 import type { DeliveryControl } from '../delivery-control.js';
 import type { DeliveryStarter } from '../delivery-starter.js';
@@ -24,11 +24,13 @@ export class ReplayActs {
   private readonly client: Client;
   private readonly starter: DeliveryStarter;
   private readonly control: DeliveryControl;
+  private readonly deliveries: DeliveryReader;
 
-  constructor(client: Client, starter: DeliveryStarter, control: DeliveryControl) {
+  constructor(client: Client, starter: DeliveryStarter, control: DeliveryControl, deliveries: DeliveryReader) {
     this.client = client;
     this.starter = starter;
     this.control = control;
+    this.deliveries = deliveries;
   }
 
   /**
@@ -57,8 +59,8 @@ export class ReplayActs {
     if (plan.action !== 'resend') return this.steer(plan, item, own);
     if (own?.memo?.[REPLAY_MEMO] === plan.replay_id) return 'done';
     // It must still be what was found: nobody has sent it again. Of a new delivery, and of a group's, there is no own
-    // execution until then.
-    const isAsFound = item.workflow_id === undefined ? own?.runId === item.run_id : own === undefined;
+    // execution until then, nor of one that is past Temporal's retention.
+    const isAsFound = own === undefined || (item.workflow_id === undefined && own.runId === item.run_id);
     if (!target || !isAsFound || own?.status.name === 'RUNNING') return 'skipped';
     return this.send(plan, item, target);
   }
@@ -69,10 +71,10 @@ export class ReplayActs {
     item: ReplayItem,
     target: NamedTarget,
   ): Promise<Outcome> {
-    const { event_id, run_id, is_new, workflow_id = deliveryWorkflowId(account_id, item) } = item;
-    const event = await readStartedEvent(this.client, { workflowId: workflow_id, runId: run_id }, event_id);
+    const { run_id, is_new, workflow_id = deliveryWorkflowId(account_id, item) } = item;
+    const { event, isErased } = await this.deliveries.event(account_id, item);
+    if (isErased) throw new NotKeptError(ERASED_REASON);
     if (!event) throw new NotKeptError('Its event is not kept any more.');
-    if (!(await this.starter.canSend(event))) throw new NotKeptError(ERASED_REASON);
     const sender = { by: origin.actor.id, replay };
     const previous = is_new ? undefined : { workflow_id, run_id };
     const isSent = await startedNow(this.starter.sendAgain(event, target, sender, previous));

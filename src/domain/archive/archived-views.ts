@@ -1,37 +1,52 @@
-import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from '../../../domain/archive/archived.js';
-import type { DeliveryRecord } from '../../../domain/archive/record.js';
-import type { AcceptedEvent, ShownRecord } from '../../../domain/delivery/delivery.js';
-import { NOTHING_YET, type TimelineItem, timelineOf } from '../../../domain/explain/timeline.js';
-import { type AttemptView, lastOf, viewAttempt } from '../attempt-view.js';
-import { type Delivery, type DeliverySummary, type EarlierRun, earlierRun } from '../delivery-view.js';
+import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from './archived.js';
+import type { DeliveryRecord } from './record.js';
+import type { RowFacts, WholeDelivery } from './row.js';
+import type { AcceptedEvent, ShownRecord } from '../delivery/delivery.js';
+import { NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
+import { type AttemptView, viewAttempt } from '../attempt/attempt-view.js';
+import { present } from '../basics/objects.js';
+import { type Delivery, type DeliverySummary, type EarlierRun, earlierRun } from '../delivery/delivery-view.js';
 
 /** What a delivery that is read by itself has besides what lists show. */
 type Detail = Omit<Delivery, keyof DeliverySummary>;
+type StoredDetail = Detail & Pick<WholeDelivery, 'progress'>;
 
-/** An archived delivery as lists show it. */
-export function summaryIn({ summary }: ListedDelivery): DeliverySummary {
-  return JSON.parse(summary) as DeliverySummary;
+/** A stored delivery as lists show it. */
+export function summaryIn({ summary }: Pick<ListedDelivery, 'summary'>): DeliverySummary {
+  const { last_attempt: _, max_attempts: __, paused: ___, ...shown } = parsed(summary);
+  return shown;
 }
 
-/** The latest attempt of an archived delivery, as its record has it; nothing if it has none. */
-export function lastAttemptIn({ record }: ListedDelivery): Pick<DeliverySummary, 'last_attempt'> {
-  const last_attempt = lastOf((JSON.parse(record) as DeliveryRecord).attempts);
-  return last_attempt ? { last_attempt } : {};
+/** What lists show of a stored delivery only if they are asked to. */
+export function factsIn({ summary }: Pick<ListedDelivery, 'summary'>): RowFacts {
+  const { last_attempt, max_attempts, paused } = parsed(summary);
+  return present({ last_attempt, max_attempts, paused });
+}
+
+function parsed(summary: string): DeliverySummary & RowFacts {
+  return JSON.parse(summary) as DeliverySummary & RowFacts;
 }
 
 /** An archived delivery with everything that happened to it; without its detail, as far as its record says. */
 export function deliveryIn(archived: ArchivedDelivery): Delivery {
   const { detail } = archived;
-  return {
-    ...summaryIn(archived),
-    ...(detail === undefined ? recordedDetail(archived) : (JSON.parse(detail) as Detail)),
-  };
+  if (detail === undefined) return { ...summaryIn(archived), ...recordedDetail(archived) };
+  const { progress: _, ...shown } = JSON.parse(detail) as StoredDetail;
+  return { ...summaryIn(archived), ...shown };
+}
+
+/** A stored delivery with all that its row says of it. */
+export function wholeIn(archived: ArchivedDelivery): WholeDelivery {
+  const { progress } = JSON.parse(archived.detail ?? '{}') as Partial<StoredDetail>;
+  const { max_attempts } = factsIn(archived);
+  return { delivery: deliveryIn(archived), timeline: timelineIn(archived), progress, max_attempts };
 }
 
 /** The timeline of an archived delivery; without it, as far as its record says. */
 export function timelineIn(archived: ArchivedDelivery): TimelineItem[] {
   if (archived.timeline !== undefined) return JSON.parse(archived.timeline) as TimelineItem[];
-  const { event_id, event_kind, payload_bytes = 0, ...record } = recordIn(archived);
+  const { event_id, event_kind } = archived;
+  const { payload_bytes = 0, ...record } = recordIn(archived);
   const { status, started_at, closed_at, workflow_id, run_id, attempts, interventions } = record;
   const started = { at: started_at, type: 'started', text: 'Started.', workflow_id, run_id } as const;
   const closed: ShownRecord = {
@@ -42,18 +57,6 @@ export function timelineIn(archived: ArchivedDelivery): TimelineItem[] {
   };
   const run = { started, before: NOTHING_YET, entries: [{ at: closed_at ?? started_at, record: closed }] };
   return timelineOf({ event_id, event_kind, payload_bytes }, [run], { closedAt: closed_at });
-}
-
-/**
- * A timeline with what happened before its first run, if that is past Temporal's retention. Incidents of the endpoint
- * can be told by both.
- */
-export function withEarlier(items: TimelineItem[], archived: readonly TimelineItem[] = []): TimelineItem[] {
-  const first = items.find(({ type }) => type === 'started')?.at ?? '';
-  const earlier = archived.filter(({ at }) => at < first);
-  const told = new Set(earlier.map((item) => JSON.stringify(item)));
-  const others = items.filter((item) => !told.has(JSON.stringify(item)));
-  return [...earlier, ...others].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
 /** An archived delivery as one of its runs before it was sent again. */
@@ -68,8 +71,15 @@ export function runsIn(archived: ArchivedDelivery): Pick<EarlierRun, 'run_id' | 
   return [{ run_id, attempts }, ...earlier_runs];
 }
 
-function recordIn({ record }: ArchivedDelivery): DeliveryRecord {
-  return JSON.parse(record) as DeliveryRecord;
+/** The record of a delivery, or of an open one what its row says of it without its key. */
+function recordIn(
+  archived: ArchivedDelivery,
+): Omit<ShownRecord, 'attempts' | 'interventions'> &
+  Pick<DeliveryRecord, 'attempts' | 'interventions' | 'earlier_runs' | 'payload_bytes' | 'workflow_id'> &
+  Pick<DeliveryRecord, 'run_id' | 'started_at'> {
+  if (archived.record !== undefined) return JSON.parse(archived.record) as DeliveryRecord;
+  const { status, started_at, workflow_id, run_id } = summaryIn(archived);
+  return { status, started_at, workflow_id, run_id, attempts: [] };
 }
 
 function recordedDetail(archived: ArchivedDelivery): Detail {
@@ -84,11 +94,7 @@ function recordedDetail(archived: ArchivedDelivery): Detail {
     attempts: attempts.map((attempt): AttemptView => viewAttempt(attempt)),
     interventions,
     earlier_runs: earlier_runs?.map(({ run_id, status, started_at, closed_at }) => ({
-      run_id,
-      status,
-      created_at,
-      started_at,
-      closed_at,
+      ...{ run_id, status, created_at, started_at, closed_at },
       reason: undefined,
       attempts: [],
     })),

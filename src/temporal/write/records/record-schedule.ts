@@ -4,21 +4,17 @@ import {
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import type { archiveDeliveries } from '../../../../workflows/index.js';
-import { archiveScheduleId } from '../../../domain/ledger/workflow-ids.js';
+import type { keepRecords } from '../../../../workflows/index.js';
+import { recordScheduleId } from '../../../domain/ledger/workflow-ids.js';
 import { isTemporalUnavailable } from '../../errors.js';
 
-export interface ArchiveScheduleOptions {
+export interface RecordScheduleOptions {
   client: Client;
-  /** Of the workers whose executions are archived. */
+  /** Of the workers that keep records. */
   taskQueue: string;
-  /** Milliseconds; absent: nothing is archived. */
+  /** Milliseconds; absent: nothing is logged. */
   intervalMs: number | undefined;
-  /** How long Temporal keeps closed executions, days. */
-  retentionDays: number;
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /**
  * How often it is tried in all. A server answers for a Schedule by a query to a worker of its own, which can stand
@@ -27,10 +23,10 @@ const DAY_MS = 24 * 3_600_000;
 const TRIES = 3;
 
 /**
- * Makes the Schedule that archives, changes it if the interval is another one, or deletes it if nothing is to be
- * archived. It may be called any number of times, by several processes at once.
+ * Makes the Schedule that keeps records, changes it if the interval is another one, or deletes it if nothing is to be
+ * logged. It may be called any number of times, by several processes at once.
  */
-export async function prepareArchiveSchedule(options: ArchiveScheduleOptions): Promise<void> {
+export async function prepareRecordSchedule(options: RecordScheduleOptions): Promise<void> {
   for (let triesLeft = TRIES - 1; ; triesLeft -= 1) {
     try {
       await prepareOnce(options);
@@ -41,9 +37,9 @@ export async function prepareArchiveSchedule(options: ArchiveScheduleOptions): P
   }
 }
 
-async function prepareOnce(options: ArchiveScheduleOptions): Promise<void> {
-  const { client, taskQueue, intervalMs, retentionDays } = options;
-  const scheduleId = archiveScheduleId(taskQueue);
+async function prepareOnce(options: RecordScheduleOptions): Promise<void> {
+  const { client, taskQueue, intervalMs } = options;
+  const scheduleId = recordScheduleId(taskQueue);
   const handle = client.schedule.getHandle(scheduleId);
   if (intervalMs === undefined) {
     await handle.delete().catch((error: unknown) => {
@@ -57,18 +53,18 @@ async function prepareOnce(options: ArchiveScheduleOptions): Promise<void> {
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
     action: {
       type: 'startWorkflow' as const,
-      workflowType: 'archiveDeliveries' as const,
+      workflowType: 'keepRecords' as const,
       workflowId: scheduleId,
       taskQueue,
-      args: [{ reach_ms: retentionDays * DAY_MS }] as Parameters<typeof archiveDeliveries>,
+      args: [{}] as Parameters<typeof keepRecords>,
     },
   };
   try {
-    await client.schedule.create<typeof archiveDeliveries>({ scheduleId, ...schedule });
+    await client.schedule.create<typeof keepRecords>({ scheduleId, ...schedule });
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const { spec } = await handle.describe();
     if (spec.intervals?.length === 1 && spec.intervals[0]?.every === intervalMs) return;
-    await handle.update<typeof archiveDeliveries>(({ state }) => ({ ...schedule, state }));
+    await handle.update<typeof keepRecords>(({ state }) => ({ ...schedule, state }));
   }
 }

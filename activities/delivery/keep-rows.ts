@@ -1,0 +1,32 @@
+import type { Told } from '../../src/domain/archive/told.js';
+import { deliveryId } from '../../src/domain/basics/delivery-id.js';
+import { type End, endKindOf } from '../../src/domain/delivery/end-notice.js';
+import { isOperational } from '../../src/domain/event/event-kinds.js';
+import { endOf } from '../../src/domain/explain/timeline.js';
+import type { ActivityDependencies } from '../ports.js';
+
+/** What keeps rows of deliveries by what their execution tells. */
+export function createKeepRows({
+  rows,
+  endpoints,
+  ends,
+}: Pick<ActivityDependencies, 'rows' | 'endpoints' | 'ends'>) {
+  return async function keepRows(told: Told, isNew?: boolean): Promise<void> {
+    // Before they are kept, so that no end that is kept stays unannounced.
+    await ends.note(await endsIn(told));
+    await rows.keep(told, isNew);
+  };
+
+  /** Deliveries that have ended without success, of whose ends their accounts want to hear. */
+  async function endsIn({ run, deliveries }: Told): Promise<End[]> {
+    const found = deliveries.map(async (one): Promise<End[]> => {
+      const { event_id, endpoint_id, account_id, event_kind, snapshot } = one;
+      const kind = endKindOf(snapshot.record.status);
+      if (!kind || isOperational(event_kind) || !(await endpoints.isWatched(account_id, kind))) return [];
+      const closed_at = new Date(endOf(snapshot.record) ?? run.started_at);
+      const end = { account_id, endpoint_id, kind, event_id, event_kind, closed_at, run_id: run.run_id };
+      return [{ ...end, delivery_id: deliveryId(one) }];
+    });
+    return (await Promise.all(found)).flat();
+  }
+}

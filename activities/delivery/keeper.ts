@@ -1,0 +1,152 @@
+import { openAttempts } from '../../src/domain/attempt/attempt-view.js';
+import { committedRecord } from '../../src/domain/archive/commitments.js';
+import {
+  attemptsKnown,
+  deliveryAfter,
+  relationOf,
+  rowOf,
+  terminatedDelivery,
+  untold,
+  type WholeDelivery,
+} from '../../src/domain/archive/row.js';
+import type {
+  DeliveryRows,
+  EventForRows,
+  KnownRow,
+  RowStore,
+  RowToWrite,
+  TerminatedExecution,
+  Told,
+  ToldDelivery,
+} from '../../src/domain/archive/told.js';
+import { deliveryId, type DeliveryKey } from '../../src/domain/basics/delivery-id.js';
+import { isClosed } from '../../src/domain/delivery/delivery.js';
+import type { DeliverySnapshot } from '../../src/domain/delivery/delivery-state.js';
+import type { PayloadSealer } from '../../src/domain/privacy/payload-sealer.js';
+
+/** How often rows are read again in whose place somebody else has written. Two runs at once are rare. */
+const MAX_TRIES = 10;
+
+/** What its run tells late of a delivery that was terminated is stale. */
+const LAST_TURN = Number.MAX_SAFE_INTEGER;
+
+export interface KeeperOptions {
+  rows: RowStore;
+  sealer: PayloadSealer;
+  /** The latest run of an execution; `undefined` if there is none any more. */
+  latestRun(workflowId: string): Promise<string | undefined>;
+}
+
+/** Keeps rows of deliveries by what their executions tell. */
+export class Keeper implements DeliveryRows {
+  private readonly options: KeeperOptions;
+
+  constructor(options: KeeperOptions) {
+    this.options = options;
+  }
+
+  async keep(told: Told, isNew = false): Promise<void> {
+    const { rows } = this.options;
+    const events = await rows.eventsOf([...new Set(told.deliveries.map(({ event_id }) => event_id))]);
+    // What is told of an event that is past its time is not kept any more.
+    let left = told.deliveries.filter(({ event_id }) => events.has(event_id));
+    for (let tries = isNew ? 0 : 1; left.length > 0; tries += 1) {
+      if (tries > MAX_TRIES) throw new Error('rows of deliveries are written by several runs at once');
+      const known = tries === 0 ? new Map<string, KnownRow>() : await rows.known(left.map(deliveryId));
+      const next = await Promise.all(
+        left.map((one) => this.rowAfter(known.get(deliveryId(one)), events.get(one.event_id), told, one)),
+      );
+      const lost = await rows.write(next.flatMap((row) => row ?? []));
+      // A run that was killed before it had made the segment tells the same again.
+      const kept = [...known].filter(([id], at) => !lost.has(id) && !next[at]);
+      await rows.adopt(kept.flatMap(([id, { segment }]) => (segment === undefined ? [] : [{ id, segment }])));
+      left = left.filter((one) => lost.has(deliveryId(one)));
+    }
+  }
+
+  async recorded(runId: string, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>> {
+    const known = await this.options.rows.known(keys.map(deliveryId));
+    const recorded = new Map<string, DeliverySnapshot>();
+    for (const [id, { run_id, whole }] of known)
+      if (run_id === runId && whole && whole.delivery.attempts.length > 0) recorded.set(id, snapshotOf(whole));
+    return recorded;
+  }
+
+  async terminated(execution: TerminatedExecution): Promise<void> {
+    const { rows } = this.options;
+    const { run, keys } = execution;
+    const events = await rows.eventsOf([...new Set(keys.map(({ event_id }) => event_id))]);
+    const known = await rows.known(keys.map(deliveryId));
+    const next = keys.map(async (key): Promise<RowToWrite[]> => {
+      const before = known.get(deliveryId(key));
+      const event = events.get(key.event_id);
+      if (!event || before?.isClosed || (before && before.run_id !== run.run_id)) return [];
+      const whole = terminatedDelivery(before?.whole ?? untold(event, run, key), execution);
+      return [{ row: await this.withRecord(before, event, whole, LAST_TURN), before: before?.tag }];
+    });
+    // What somebody has written meanwhile is looked at by the next run.
+    await rows.write((await Promise.all(next)).flat());
+  }
+
+  /** @returns `undefined` if nothing is to be written */
+  private async rowAfter(
+    before: KnownRow | undefined,
+    event: EventForRows | undefined,
+    { run, turn, at }: Told,
+    told: ToldDelivery,
+  ): Promise<RowToWrite | undefined> {
+    if (!event) return undefined;
+    const relation = before && (await this.relationTo(before, run, turn));
+    if (relation === 'stale') return undefined;
+    const isLater = relation === 'later';
+    const known = attemptsKnown(isLater ? undefined : before?.whole, told.snapshot.record);
+    const unknown = told.snapshot.record.attempts.filter((_, index) => !known[index]);
+    const opened = unknown.length > 0 ? await openAttempts(this.options.sealer, event, unknown) : [];
+    const attempts = known.flatMap((attempt) => attempt ?? opened.shift() ?? []);
+    const whole = deliveryAfter(before?.whole, event, run, told, { attempts, at, isLater });
+    return { row: await this.withRecord(before, event, whole, turn), before: before?.tag };
+  }
+
+  private async relationTo(before: KnownRow, run: Told['run'], turn: number) {
+    const relation = relationOf(before, run, turn);
+    if (relation !== 'unclear') return relation;
+    const latest = await this.options.latestRun(run.workflow_id);
+    return latest === run.run_id ? 'goes_on' : 'stale';
+  }
+
+  private async withRecord(
+    before: KnownRow | undefined,
+    event: EventForRows,
+    whole: WholeDelivery,
+    turn: number,
+  ): Promise<RowToWrite['row']> {
+    const { account_id, event_id, key, commitment } = event;
+    const row = rowOf(event, whole);
+    const revision = (before?.revision ?? 1) + (before?.isClosed ? 1 : 0);
+    const common = { ...row, turn, revision, key };
+    if (!isClosed(row.status)) return common;
+    const salts = await this.options.rows.saltsOf({ accountId: account_id, eventId: event_id }, key, common);
+    const closed = { ...row, closed: whole.delivery };
+    return { ...common, record: committedRecord(account_id, closed, revision, commitment, salts) };
+  }
+}
+
+/** A delivery as its execution goes on with it, without what its endpoint answered: its row has that. */
+function snapshotOf({ delivery, progress }: WholeDelivery): DeliverySnapshot {
+  const { status, next_attempt_at, asked_to_wait, cause, interventions, closed_at } = delivery;
+  const attempts = delivery.attempts.map(
+    ({ response_headers: _, response_snippet: __, response_sha256: ___, ...facts }) => {
+      const { url_host: ____, webhook_timestamp: _____, ...attempt } = facts;
+      return { ...attempt, shortened: true as const };
+    },
+  );
+  const record = {
+    ...{ status: status === 'terminated' ? ('cancelled' as const) : status, attempts },
+    ...(next_attempt_at !== undefined && { next_attempt_at }),
+    ...(asked_to_wait && { asked_to_wait }),
+    ...(cause && { cause }),
+    ...(interventions && { interventions }),
+    ...(closed_at !== undefined && { closed_at }),
+  };
+  return { record, state: progress?.state ?? { kind: 'closed' }, failed: progress?.failed ?? 0 };
+}

@@ -1,0 +1,26 @@
+import { sharedNow, temporalClock } from '../../src/domain/time/shared-time.js';
+import type { ActivityDependencies } from '../ports.js';
+import { whileBeating } from '../while-beating.js';
+
+/** Visibility lists an execution a moment after it has closed: what was looked at so shortly before is looked at again. */
+const LISTED_LATE_MS = 5 * 60_000;
+/** The first run looks back so far: Temporal keeps nothing longer than that, unless it is set to. */
+const FIRST_LOOK_MS = 3 * 24 * 3_600_000;
+
+/** Since when executions are looked at. A Temporal payload. */
+interface TerminatedRequest {
+  /** `until` of the last call; absent for the first. */
+  since?: string | undefined;
+}
+
+/** Closes the rows of deliveries whose executions were terminated in Temporal. Repeated, it closes none twice. */
+export function createRecordTerminated({ terminated, rows }: Pick<ActivityDependencies, 'terminated' | 'rows'>) {
+  return function recordTerminated({ since }: TerminatedRequest): Promise<{ until: string }> {
+    return whileBeating(async () => {
+      const now = Math.min(temporalClock.now(), sharedNow());
+      const from = since === undefined ? now - FIRST_LOOK_MS : Date.parse(since) - LISTED_LATE_MS;
+      for await (const execution of terminated.since(new Date(from))) await rows.terminated(execution);
+      return { until: new Date(now).toISOString() };
+    });
+  };
+}

@@ -1,0 +1,226 @@
+import { type AttemptView, type LastAttempt, lastOf, viewAttempt } from '../attempt/attempt-view.js';
+import { type DeliveryKey, deliveryId } from '../basics/delivery-id.js';
+import { createdAt, idTime } from '../basics/id-time.js';
+import { present } from '../basics/objects.js';
+import { type DeliveryRecord, isClosed, isPaused, shownReason, shownRecord } from '../delivery/delivery.js';
+import type { DeliverySnapshot } from '../delivery/delivery-state.js';
+import { type Delivery, earlierRun } from '../delivery/delivery-view.js';
+import { changesOf, endOf, NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
+import { sumsOf } from '../list/attempt-filter.js';
+import { type ArchivedDelivery, positionOf } from './archived.js';
+import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from './fitting.js';
+import type { TerminatedExecution, ToldDelivery, ToldRun } from './told.js';
+
+/** The API shows no more earlier runs than this. */
+const MAX_EARLIER_RUNS = 10;
+
+/** An event, as far as rows of its deliveries say anything of it. */
+export interface EventOfRow {
+  account_id: string;
+  event_id: string;
+  event_kind: string;
+  /** Tokens of its business keys. */
+  keys: readonly string[];
+  sequence?: number | undefined;
+  /** SHA-256 of the payload, hexadecimal; absent if it cannot be read any more. */
+  payload_sha256?: string | undefined;
+  payload_bytes: number;
+  payload_erased?: true | undefined;
+}
+
+/** How far a delivery is, beside its record: see {@link DeliverySnapshot}. */
+export type Progress = Omit<DeliverySnapshot, 'record'>;
+
+/** A delivery with all that its row says of it. */
+export interface WholeDelivery {
+  delivery: Delivery;
+  timeline: TimelineItem[];
+  /** Absent if an execution did not tell it: it was terminated. */
+  progress?: Progress | undefined;
+  max_attempts?: number | undefined;
+}
+
+/** A run of a delivery, and how often it has told of it. */
+export interface RunSoFar {
+  run_id: string;
+  started_at: string;
+  turn: number;
+}
+
+/**
+ * What a run that tells of a delivery is to its row: it `goes_on`; it is a `later` one, so that the delivery was sent
+ * again; or what it tells is `stale`. `unclear`: the execution was reset in Temporal, and this is the new run or the old
+ * one.
+ */
+export function relationOf(
+  before: RunSoFar,
+  run: ToldRun,
+  turn: number,
+): 'goes_on' | 'later' | 'stale' | 'unclear' {
+  if (run.run_id === before.run_id) return turn > before.turn ? 'goes_on' : 'stale';
+  if (run.started_at !== before.started_at) return run.started_at > before.started_at ? 'later' : 'stale';
+  return run.continues && turn > before.turn ? 'goes_on' : 'unclear';
+}
+
+/**
+ * A delivery after what its execution tells.
+ *
+ * @param before as its row has it; absent: there is none
+ * @param isLater the run is a later one than the row's
+ * @param attempts of the told record, whole
+ * @param at when it happened. ISO 8601, UTC
+ */
+export function deliveryAfter(
+  before: WholeDelivery | undefined,
+  event: EventOfRow,
+  run: ToldRun,
+  { event_id, endpoint_id, snapshot, said = [], max_attempts }: ToldDelivery,
+  { attempts, at, isLater }: { attempts: AttemptView[]; at: string; isLater: boolean },
+): WholeDelivery {
+  const { record, ...progress } = snapshot;
+  const { event_kind, sequence, payload_sha256, payload_bytes, payload_erased } = event;
+  const { workflow_id, run_id, started_at } = run;
+  const shown = { ...shownRecord(record), attempts };
+  const { status, reason, next_attempt_at, interventions, cause, asked_to_wait } = shown;
+  const earlier = isLater && before ? withRun(before.delivery) : before?.delivery.earlier_runs;
+  const delivery: Delivery = {
+    ...{ id: deliveryId({ event_id, endpoint_id }), event_id, endpoint_id, event_kind },
+    ...(sequence !== undefined && { sequence }),
+    status,
+    ...{ created_at: createdAt(event_id), started_at, closed_at: endOf(shown) },
+    next_attempt_at: isClosed(status) ? undefined : next_attempt_at,
+    reason: shownReason(status, reason),
+    ...{ workflow_id, run_id, payload_sha256, payload_bytes, payload_erased },
+    ...{ attempts, interventions, cause, asked_to_wait },
+    earlier_runs: earlier && earlier.length > 0 ? earlier : undefined,
+  };
+  const known = before && !isLater ? { ...before.delivery, reason: told(before.delivery) } : NOTHING_YET;
+  const items = [
+    ...beginning(before, event, run, { record, isLater, at }),
+    ...said,
+    ...changesOf(known, shown, at),
+  ];
+  const end = items.findLast((item) => item.status !== undefined);
+  if (end && delivery.closed_at !== undefined) end.at = delivery.closed_at;
+  const [accepted, ...others] = [...(before?.timeline ?? []), ...items];
+  // Attempts are known when they end, and told when they began.
+  others.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  return { delivery, timeline: accepted ? [accepted, ...others] : [], progress, max_attempts };
+}
+
+/** What an execution that was terminated before it told of a delivery would have told of it. */
+export function untold(
+  event: EventOfRow,
+  run: ToldRun,
+  key: DeliveryKey,
+): WholeDelivery {
+  const record: DeliveryRecord = { status: 'delivering', attempts: [] };
+  const state = { kind: 'closed' } as const;
+  const told = { ...event, ...key, snapshot: { record, state, failed: 0 }, max_attempts: 0 };
+  return deliveryAfter(undefined, event, run, told, { attempts: [], at: run.started_at, isLater: false });
+}
+
+/** A delivery whose execution was terminated while it was open. */
+export function terminatedDelivery(
+  { delivery, timeline }: WholeDelivery,
+  { reason, intervention }: Pick<TerminatedExecution, 'reason' | 'intervention'>,
+): WholeDelivery {
+  const { at, by } = intervention;
+  const interventions = [...(delivery.interventions ?? []), intervention];
+  const closed = { status: 'terminated', closed_at: at, next_attempt_at: undefined } as const;
+  return {
+    delivery: { ...delivery, ...closed, reason, interventions, cause: undefined, asked_to_wait: undefined },
+    timeline: [...timeline, { at, type: 'terminated', text: reason, status: 'terminated', by }],
+  };
+}
+
+/** The reason of a delivery as its record has it. */
+function told({ status, reason }: Delivery): string | undefined {
+  return status === 'delivered' || reason === shownReason('delivering', undefined) ? undefined : reason;
+}
+
+function withRun(delivery: Delivery) {
+  const { earlier_runs = [] } = delivery;
+  const runs = [earlierRun(delivery, delivery), ...earlier_runs].slice(0, MAX_EARLIER_RUNS);
+  return [...firstThatFit(runs, MAX_EARLIER_RUNS_BYTES)];
+}
+
+/** What is told of a run when it tells of a delivery for the first time. */
+function beginning(
+  before: WholeDelivery | undefined,
+  event: EventOfRow,
+  { workflow_id, run_id, started_at, in_group, continues }: ToldRun,
+  { record, isLater, at }: { record: DeliveryRecord; isLater: boolean; at: string },
+): TimelineItem[] {
+  const execution = { workflow_id, run_id };
+  if (!before || isLater) {
+    const isResent = record.interventions?.[0]?.action === 'resend';
+    const text = in_group
+      ? // Not with how many: some may be another account's.
+        'Started in a group with other deliveries.'
+      : isResent
+        ? 'Started again.'
+        : 'Started as an execution of its own.';
+    const started: TimelineItem = { at: started_at, type: 'started', text, ...execution };
+    return before ? [started] : timelineOf(event, [{ started, before: NOTHING_YET, entries: [] }]);
+  }
+  if (before.delivery.run_id === run_id) return [];
+  const text = continues
+    ? `${in_group ? 'Its group' : 'It'} carried on in a new run.`
+    : 'Its execution was reset in Temporal: it goes on from an earlier point in a new run.';
+  return [{ at, type: continues ? 'started' : 'reset', text, ...execution }];
+}
+
+/** Attempts of a told record, whole: what the row has whole already is not opened again. */
+export function attemptsKnown(
+  before: WholeDelivery | undefined,
+  record: DeliveryRecord,
+): (AttemptView | undefined)[] {
+  const known = new Map(before?.delivery.attempts.map((attempt) => [`${attempt.number} ${attempt.at}`, attempt]));
+  return record.attempts.map(
+    (attempt) =>
+      known.get(`${attempt.number} ${attempt.at}`) ?? (attempt.shortened ? viewAttempt(attempt) : undefined),
+  );
+}
+
+/** A delivery as it is stored, before it has a record. */
+export type RowWithoutRecord = Omit<ArchivedDelivery, 'record' | 'revision' | 'turn'>;
+
+/** What lists show of a delivery only if they are asked to, and what releases go by. Stored beside the summary. */
+export interface RowFacts {
+  last_attempt?: LastAttempt;
+  /** Of an open one, how many attempts it has at most. */
+  max_attempts?: number;
+  /** Somebody paused it. */
+  paused?: true;
+}
+
+/** The texts and fields of a row. */
+export function rowOf(
+  { account_id, keys }: Pick<EventOfRow, 'account_id' | 'keys'>,
+  { delivery, timeline, progress, max_attempts }: WholeDelivery,
+): RowWithoutRecord {
+  const { attempts, interventions, cause, asked_to_wait, earlier_runs, ...rest } = delivery;
+  const { payload_sha256, payload_bytes, payload_erased, ...summary } = rest;
+  const { id, event_id, endpoint_id, event_kind, status, run_id } = delivery;
+  const payload = { payload_sha256, payload_bytes, payload_erased };
+  const detail = { attempts, interventions, cause, asked_to_wait, earlier_runs, ...payload, progress };
+  const newestFirst = firstThatFit([...timeline].reverse(), MAX_TIMELINE_BYTES);
+  const last = attempts.at(-1);
+  const facts: RowFacts = present({
+    last_attempt: lastOf(attempts),
+    max_attempts: isClosed(status) ? undefined : max_attempts,
+    paused: isClosed(status) || !isPaused({ status, attempts, interventions } as DeliveryRecord) ? undefined : true,
+  });
+  return {
+    ...{ id, account_id, event_id, endpoint_id, event_kind, status, keys, run_id },
+    accepted_at: new Date(idTime(event_id)),
+    error_code: last?.error_code,
+    status_code: last?.status_code,
+    ...sumsOf([...attempts, ...(earlier_runs ?? []).flatMap((run) => run.attempts)]),
+    position: positionOf(delivery),
+    summary: JSON.stringify({ ...summary, ...facts }),
+    detail: JSON.stringify(detail),
+    timeline: JSON.stringify([...newestFirst].reverse()),
+  };
+}

@@ -1,0 +1,56 @@
+import type { Client } from '@temporalio/client';
+import type { TerminatedExecution, TerminatedExecutions } from '../../../domain/archive/told.js';
+import type { DeliveryGroup } from '../../../domain/delivery/delivery.js';
+import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
+import { startedAt } from '../delivery-view.js';
+import { readInput, readTermination } from '../history.js';
+import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
+import { isOneOf } from '../visibility/query.js';
+import { describeExecution, everyExecution } from '../visibility/visibility.js';
+
+/** Executions of deliveries that somebody has terminated in Temporal. */
+export class TerminatedExecutionFinder implements TerminatedExecutions {
+  private readonly client: Client;
+  private readonly taskQueue: string;
+
+  constructor(client: Client, taskQueue: string) {
+    this.client = client;
+    this.taskQueue = taskQueue;
+  }
+
+  async *since(time: Date): AsyncIterable<TerminatedExecution> {
+    const clauses = [
+      ...where(EVERY_ACCOUNT, { taskQueue: this.taskQueue, type: DELIVERY_TYPE, since: time }),
+      isOneOf('ExecutionStatus', ['Terminated', 'TimedOut']),
+    ];
+    for await (const { workflowId, runId } of everyExecution(this.client, clauses)) {
+      const found = await this.read(workflowId, runId);
+      if (found) yield found;
+    }
+  }
+
+  /** @returns `undefined` of one that was reset, or started again: its latest run tells */
+  private async read(workflowId: string, runId: string): Promise<TerminatedExecution | undefined> {
+    const latest = await describeExecution(this.client, workflowId);
+    if (latest?.runId !== runId) return undefined;
+    const run = { workflowId, runId };
+    const [input, termination] = await Promise.all([
+      readInput(this.client, run),
+      readTermination(this.client, run),
+    ]);
+    const { events, deliveries } = input as DeliveryGroup;
+    const at = (latest.closeTime ?? latest.startTime).toISOString();
+    return {
+      run: {
+        ...{ workflow_id: workflowId, run_id: runId, started_at: startedAt(latest) },
+        ...(deliveries.length > 1 && { in_group: true as const }),
+      },
+      keys: deliveries.map(({ event, endpoint_id }) => ({
+        event_id: events[event]?.event_id ?? '',
+        endpoint_id,
+      })),
+      reason: termination?.reason ?? 'Its execution timed out in Temporal.',
+      intervention: termination?.intervention ?? { action: 'terminate', at, by: 'temporal' },
+    };
+  }
+}
