@@ -13,7 +13,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { FIRST_TURNS, type FirstAttempts, type Told, type ToldRun, toldOf } from '../src/domain/archive/told.js';
+import {
+  FIRST_TURNS,
+  type FirstAttempts,
+  type Told,
+  type ToldRun,
+  toldOf,
+} from '../src/domain/archive/told.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
 import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
@@ -335,7 +341,11 @@ class Deliveries {
     }
     for (const { index, snapshot } of made?.recorded ?? []) this.machine.adopt(index, snapshot);
     const left = first.filter(({ index }) => this.machine.member(index)?.isAttempting);
-    const unmade = this.settleDirect(left, left.map(({ index }) => made?.reports[index] ?? null), this.began);
+    const unmade = this.settleDirect(
+      left,
+      left.map(({ index }) => made?.reports[index] ?? null),
+      this.began,
+    );
     if (made?.kept) for (const index of this.kept.keys()) this.kept[index] = this.recordText(index);
     this.begin(unmade, lost_tries);
   }

@@ -1,4 +1,3 @@
-import { openAttempts } from '../../src/domain/attempt/attempt-view.js';
 import { committedRecord } from '../../src/domain/archive/commitments.js';
 import {
   attemptsKnown,
@@ -19,7 +18,8 @@ import type {
   Told,
   ToldDelivery,
 } from '../../src/domain/archive/told.js';
-import { deliveryId, type DeliveryKey } from '../../src/domain/basics/delivery-id.js';
+import { openAttempts } from '../../src/domain/attempt/attempt-view.js';
+import { type DeliveryKey, deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { isClosed } from '../../src/domain/delivery/delivery.js';
 import type { DeliverySnapshot } from '../../src/domain/delivery/delivery-state.js';
 import type { PayloadSealer } from '../../src/domain/privacy/payload-sealer.js';
@@ -68,7 +68,8 @@ export class Keeper implements DeliveryRows {
     const known = await this.options.rows.known(keys.map(deliveryId));
     const recorded = new Map<string, DeliverySnapshot>();
     for (const [id, { run_id, whole }] of known)
-      if (run_id === runId && whole && whole.delivery.attempts.length > 0) recorded.set(id, snapshotOf(whole));
+      if (run_id === runId && whole && whole.delivery.attempts.length > 0)
+        recorded.set(id, snapshotOf(whole));
     return recorded;
   }
 

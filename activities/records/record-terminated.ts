@@ -14,7 +14,10 @@ interface TerminatedRequest {
 }
 
 /** Closes the rows of deliveries whose executions were terminated in Temporal. Repeated, it closes none twice. */
-export function createRecordTerminated({ terminated, rows }: Pick<ActivityDependencies, 'terminated' | 'rows'>) {
+export function createRecordTerminated({
+  terminated,
+  rows,
+}: Pick<ActivityDependencies, 'terminated' | 'rows'>) {
   return function recordTerminated({ since }: TerminatedRequest): Promise<{ until: string }> {
     return whileBeating(async () => {
       const now = Math.min(temporalClock.now(), sharedNow());

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import type { Scope } from '../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
-import { archived } from '../support/parts/archive.js';
+import { archived } from '../support/parts/records.js';
 import { promised } from '../support/promised.js';
 import { until } from '../support/until.js';
 import { findBarriers, openTab, sharedBrowser } from './chromium.js';

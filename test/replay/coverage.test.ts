@@ -14,7 +14,6 @@ import { endOf, HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } fr
 const ACTIVITIES = {
   actForReplay: true,
   appendToLog: true,
-  archiveClosed: true,
   attemptFirst: true,
   attemptMembers: true,
   attemptReleased: true,
@@ -31,6 +30,10 @@ const ACTIVITIES = {
   eraseAccountPayloads: true,
   endOpenDeliveries: true,
   findForReplay: true,
+  keepRows: true,
+  recordTerminated: true,
+  removePayloads: true,
+  tellEnds: true,
   finishDeletion: true,
   giveUpEndpoint: true,
   markEndpoint: true,
@@ -43,7 +46,6 @@ const ACTIVITIES = {
   retireSecrets: true,
   sendAlerts: true,
   startDeliveries: true,
-  sweepArchive: true,
   tryHandshake: true,
 } satisfies Record<keyof Activities, true>;
 const REPORTS = { attempted: true, deferred: true, erased: true, not_attempted: true } satisfies Record<

@@ -59,7 +59,9 @@ export const twice: Check = ({ posted, deliveries, events }) => {
     }),
     ...deliveries.flatMap((views): Finding[] => {
       const { id, executions } = views;
-      const workflows = new Map(executions.map(({ workflowId, isOpen }) => [workflowId, isOpen ? 'open' : 'closed']));
+      const workflows = new Map(
+        executions.map(({ workflowId, isOpen }) => [workflowId, isOpen ? 'open' : 'closed']),
+      );
       if (workflows.size < 2 || wasResent(views)) return [];
       const each = [...workflows].map(([workflowId, status]) => `${workflowId} (${status})`);
       return [{ rule: 'twice', id, text: `stands for it in Temporal: ${each.join(', ')}` }];

@@ -83,9 +83,7 @@ const ACTS: Record<ActName, Act> = {
     ]);
   },
   async 'run-archive'({ world, temporal }) {
-    const schedule = temporal.client.schedule.getHandle(
-      recordScheduleId(world.settings.HOOKLINE_TASK_QUEUE),
-    );
+    const schedule = temporal.client.schedule.getHandle(recordScheduleId(world.settings.HOOKLINE_TASK_QUEUE));
     await schedule.trigger().catch(() => {});
   },
   async 'delete-account'(context) {

@@ -57,7 +57,10 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
       copy: createCheckpointCopy(settings.HOOKLINE_LOG_COPY),
       abandoned: settings.HOOKLINE_LOG_ABANDONED,
     };
-    const [latest] = runs.flatMap(({ terminated_until }) => terminated_until ?? []).sort().reverse();
+    const [latest] = runs
+      .flatMap(({ terminated_until }) => terminated_until ?? [])
+      .sort()
+      .reverse();
     const loggedBefore = latest === undefined ? undefined : new Date(Date.parse(latest) - LOGGED_WITHIN_MS);
     await tell(compareLog({ database, keys, memory, keptDays, loggedBefore }, log));
 

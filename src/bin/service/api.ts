@@ -55,7 +55,11 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const ledger = createLedger(settings, servers, starter);
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
   const metrics = createMetrics(parts.registry);
-  const backlog = new BacklogReader(client, database.archive.search, overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT));
+  const backlog = new BacklogReader(
+    client,
+    database.archive.search,
+    overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT),
+  );
   const limiters = createLimiters(settings, metrics);
   const { mongodb: check, temporal: checkTemporal } = parts.readiness;
   const mongodb = { name: 'MongoDB', isUnavailable: isDatabaseUnavailable, check };

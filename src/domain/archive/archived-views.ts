@@ -1,11 +1,16 @@
+import { type AttemptView, viewAttempt } from '../attempt/attempt-view.js';
+import { present } from '../basics/objects.js';
+import type { AcceptedEvent, ShownRecord } from '../delivery/delivery.js';
+import {
+  type Delivery,
+  type DeliverySummary,
+  type EarlierRun,
+  earlierRun,
+} from '../delivery/delivery-view.js';
+import { NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
 import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from './archived.js';
 import type { DeliveryRecord } from './record.js';
 import type { RowFacts, WholeDelivery } from './row.js';
-import type { AcceptedEvent, ShownRecord } from '../delivery/delivery.js';
-import { NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
-import { type AttemptView, viewAttempt } from '../attempt/attempt-view.js';
-import { present } from '../basics/objects.js';
-import { type Delivery, type DeliverySummary, type EarlierRun, earlierRun } from '../delivery/delivery-view.js';
 
 /** What a delivery that is read by itself has besides what lists show. */
 type Detail = Omit<Delivery, keyof DeliverySummary>;

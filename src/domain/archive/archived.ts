@@ -96,7 +96,12 @@ export interface ArchiveReads {
     maxBytes: number,
   ): Promise<Map<string, string>>;
   /** Deliveries that match, those with the highest positions first. @param accountId absent: of all accounts */
-  deliveries(accountId: string | undefined, filter: ArchivedOf, range: Range, limit: number): Promise<ListedDelivery[]>;
+  deliveries(
+    accountId: string | undefined,
+    filter: ArchivedOf,
+    range: Range,
+    limit: number,
+  ): Promise<ListedDelivery[]>;
   event(accountId: string, id: string): Promise<ArchivedEvent | undefined>;
   /** Ids of the groups that may carry a delivery. */
   carriersOf(accountId: string, key: DeliveryKey): Promise<readonly string[]>;
@@ -136,4 +141,6 @@ export function positionOf({
 export const FIRST_OPEN_POSITION = OPEN;
 
 /** The form of a position. */
-export const POSITION = new RegExp(`^${OPEN}?\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z dlv_${ULID}_${ULID}$`);
+export const POSITION = new RegExp(
+  `^${OPEN}?\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z dlv_${ULID}_${ULID}$`,
+);

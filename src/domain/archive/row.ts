@@ -109,11 +109,7 @@ export function deliveryAfter(
 }
 
 /** What an execution that was terminated before it told of a delivery would have told of it. */
-export function untold(
-  event: EventOfRow,
-  run: ToldRun,
-  key: DeliveryKey,
-): WholeDelivery {
+export function untold(event: EventOfRow, run: ToldRun, key: DeliveryKey): WholeDelivery {
   const record: DeliveryRecord = { status: 'delivering', attempts: [] };
   const state = { kind: 'closed' } as const;
   const told = { ...event, ...key, snapshot: { record, state, failed: 0 }, max_attempts: 0 };
@@ -176,7 +172,9 @@ export function attemptsKnown(
   before: WholeDelivery | undefined,
   record: DeliveryRecord,
 ): (AttemptView | undefined)[] {
-  const known = new Map(before?.delivery.attempts.map((attempt) => [`${attempt.number} ${attempt.at}`, attempt]));
+  const known = new Map(
+    before?.delivery.attempts.map((attempt) => [`${attempt.number} ${attempt.at}`, attempt]),
+  );
   return record.attempts.map(
     (attempt) =>
       known.get(`${attempt.number} ${attempt.at}`) ?? (attempt.shortened ? viewAttempt(attempt) : undefined),
@@ -210,7 +208,8 @@ export function rowOf(
   const facts: RowFacts = present({
     last_attempt: lastOf(attempts),
     max_attempts: isClosed(status) ? undefined : max_attempts,
-    paused: isClosed(status) || !isPaused({ status, attempts, interventions } as DeliveryRecord) ? undefined : true,
+    paused:
+      isClosed(status) || !isPaused({ status, attempts, interventions } as DeliveryRecord) ? undefined : true,
   });
   return {
     ...{ id, account_id, event_id, endpoint_id, event_kind, status, keys, run_id },

@@ -7,13 +7,13 @@ import type {
   ListedDelivery,
   Range,
 } from '../../domain/archive/archived.js';
-import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
 import { summaryIn } from '../../domain/archive/archived-views.js';
+import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
 import { RecordAlteredError } from '../../domain/archive/record-altered.js';
-import type { DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
+import type { DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import type { EventFilter } from '../../domain/list/delivery-filter.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';

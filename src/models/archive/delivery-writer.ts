@@ -196,9 +196,7 @@ export class DeliveryWriter implements RowStore {
   ): Promise<DeliveryDocument> {
     const { account_id: accountId, event_id: eventId, detail, timeline, record, ...rest } = delivery;
     const seal = async (text: string | undefined) =>
-      text === undefined
-        ? undefined
-        : this.options.sealer.sealBeside({ accountId, eventId }, key, text);
+      text === undefined ? undefined : this.options.sealer.sealBeside({ accountId, eventId }, key, text);
     const [sealedDetail, sealedTimeline] = await Promise.all([seal(detail), seal(timeline)]);
     return this.options.tags.tagged({
       _id: id,
@@ -215,7 +213,11 @@ export class DeliveryWriter implements RowStore {
     });
   }
 
-  private expiryOf({ account_id, event_kind, summary }: Pick<ArchivedDelivery, 'account_id' | 'event_kind' | 'summary'>): Date {
+  private expiryOf({
+    account_id,
+    event_kind,
+    summary,
+  }: Pick<ArchivedDelivery, 'account_id' | 'event_kind' | 'summary'>): Date {
     const { closed_at } = summaryIn({ summary });
     const days = this.options.records.days(account_id, event_kind);
     return new Date(Date.parse(closed_at ?? '') + days * DAY_MS);

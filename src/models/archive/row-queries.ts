@@ -1,13 +1,17 @@
 import type { Model } from 'mongoose';
-import { type ArchivedEvent, FIRST_OPEN_POSITION, type ListedDelivery } from '../../domain/archive/archived.js';
+import {
+  type ArchivedEvent,
+  FIRST_OPEN_POSITION,
+  type ListedDelivery,
+} from '../../domain/archive/archived.js';
 import type { EventRange, OpenFilter, RowSearch } from '../../domain/archive/row-search.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import type { OpenStatus } from '../../domain/delivery/delivery.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
 import type { EventDocument } from '../event/event-document.js';
-import { inOnePass } from '../mongo/in-order.js';
 import { withoutNulls } from '../mongo/collection.js';
+import { inOnePass } from '../mongo/in-order.js';
 import { type DeliveryDocument, type ListedDocument, UNLISTED } from './archive-documents.js';
 import { deliveryConditions, eventConditions } from './conditions.js';
 import type { UnalteredReader } from './unaltered.js';
@@ -24,11 +28,7 @@ export class RowQueries implements RowSearch {
   private readonly eventModel: Model<EventDocument>;
   private readonly unaltered: UnalteredReader;
 
-  constructor(
-    model: Model<DeliveryDocument>,
-    eventModel: Model<EventDocument>,
-    unaltered: UnalteredReader,
-  ) {
+  constructor(model: Model<DeliveryDocument>, eventModel: Model<EventDocument>, unaltered: UnalteredReader) {
     this.model = model;
     this.eventModel = eventModel;
     this.unaltered = unaltered;

@@ -96,7 +96,9 @@ export class UnalteredReader {
       archived = { ...archived, detail: openedDetail, timeline: openedTimeline };
       if (typeof record !== 'string') {
         const isSame = sumOf(detail, timeline) === listed.sum;
-        return isSame ? { archived } : { archived, altered: new RecordAlteredError(id, 'has another detail') };
+        return isSame
+          ? { archived }
+          : { archived, altered: new RecordAlteredError(id, 'has another detail') };
       }
       requireIntact(archived, salt);
       const isGone = key !== undefined && !salt && !(await this.keys.wasErased(accountId, keyIdOf(key)));

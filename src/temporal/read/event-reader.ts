@@ -15,7 +15,7 @@ import { decodeCursor, encodeCursor } from './visibility/cursor.js';
 import type { Page } from './visibility/visibility.js';
 
 /** Deliveries that an event is read with; the list of deliveries has the others. */
-const MAX_DELIVERIES = 100;
+const MAX_DELIVERIES = 500;
 
 /** Of a young event with so many deliveries all are waited for: they have rows a moment after it was accepted. */
 const MAX_AWAITED = 10;
@@ -93,9 +93,16 @@ export class EventReader {
     if (asksForDeliveries(filter)) return eventsOfDeliveries(archive, accountId, filter, limit, after);
     if (after !== undefined && !isId('event', after)) throw new InvalidCursorError();
     const found = await archive.events(accountId, filter, limit + 1, after);
-    const data = found.slice(0, limit).map(({ id, event_kind, sequence }) =>
-      toEvent({ event_id: id, event_kind, created_at: createdAt(id), ...(sequence !== undefined && { sequence }) }),
-    );
+    const data = found
+      .slice(0, limit)
+      .map(({ id, event_kind, sequence }) =>
+        toEvent({
+          event_id: id,
+          event_kind,
+          created_at: createdAt(id),
+          ...(sequence !== undefined && { sequence }),
+        }),
+      );
     const last = data.at(-1);
     return { data, ...(found.length > limit && last && { after: last.id }) };
   }
@@ -125,8 +132,7 @@ async function eventsOfDeliveries(
     const first = firstOfEach(all);
     for (const one of found) {
       if (first.has(one.id)) data.push(toEvent(summaryIn(one)));
-      if (data.length === limit && one !== found.at(-1))
-        return { data, after: encodeCursor([one.position]) };
+      if (data.length === limit && one !== found.at(-1)) return { data, after: encodeCursor([one.position]) };
     }
     if (found.length < COMPARED_AT_ONCE) return { data };
     below = found.at(-1)?.position;

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { FailingTask } from '../../domain/explain/failing-task.js';
+import { unlessGone } from '../errors.js';
 import { eventsOf, type HistoryEvent, isoTimeOf, type Run } from './history.js';
 
 const { TIMEOUT_TYPE_START_TO_CLOSE } = proto.temporal.api.enums.v1.TimeoutType;
@@ -10,16 +11,18 @@ const { WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW: RESET } =
 /**
  * The workflow task that is open in a run, if it has failed; `undefined` if it has not, or there is none.
  *
+ * @param run without a run id its latest run
+ *
  * Temporal counts tries from one again whenever something happens, such as a signal, and after a failure on the worker
  * that had the execution in its cache. So its number alone would hide that an execution which is sent signals never
  * goes on.
  */
 export async function readFailingTask(client: Client, run: Run): Promise<FailingTask | undefined> {
-  const { raw } = await client.workflow.getHandle(run.workflowId, run.runId).describe();
-  if (!raw.pendingWorkflowTask) return undefined;
-  const attempt = raw.pendingWorkflowTask.attempt ?? 1;
+  const described = await unlessGone(client.workflow.getHandle(run.workflowId, run.runId).describe());
+  if (!described?.raw.pendingWorkflowTask) return undefined;
+  const attempt = described.raw.pendingWorkflowTask.attempt ?? 1;
   let failed: string[] = [];
-  for await (const event of eventsOf(client, run)) {
+  for await (const event of eventsOf(client, { ...run, runId: described.runId })) {
     if (event.workflowTaskCompletedEventAttributes) failed = [];
     else if (isFailure(event)) failed.push(isoTimeOf(event));
   }

@@ -1,7 +1,7 @@
 import type { releaseParked } from '../../../workflows/index.js';
 import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
-import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import type { RowSearch } from '../../domain/archive/row-search.js';
+import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import {

@@ -175,7 +175,10 @@ export async function sampleOutcomes(
 }
 
 /** @returns `undefined` for what says nothing about the endpoint */
-function outcomeOf(before: WaitingDelivery, row: ListedDelivery | undefined): keyof ReleaseSample | undefined {
+function outcomeOf(
+  before: WaitingDelivery,
+  row: ListedDelivery | undefined,
+): keyof ReleaseSample | undefined {
   if (!row || row.status === 'cancelled' || row.status === 'terminated') return undefined;
   if (row.status === 'delivered') return 'delivered';
   if (row.status === 'exhausted' || row.status === 'expired') return 'failed';

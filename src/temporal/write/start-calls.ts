@@ -1,4 +1,10 @@
-import type { Client, WorkflowHandleWithStartDetails, WorkflowStartOptions } from '@temporalio/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandleWithStartDetails,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import {
   type InternalWorkflowStartOptions,
   InternalWorkflowStartOptionsSymbol,
@@ -62,6 +68,10 @@ export interface StartCallOptions {
   timings?: Timings;
 }
 
+/** An execution whose delivery has closed ends within this, milliseconds, and is asked about this often. */
+const ENDS_WITHIN_MS = 3_000;
+const ASK_AGAIN_MS = 20;
+
 /** What Temporal does if there is such an execution, and the name of the call, if it is to be done once. */
 type StartPolicies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'> &
   Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol>;
@@ -106,8 +116,28 @@ export class StartCalls {
   async sendAgain(
     event: AcceptedEvent,
     target: NamedTarget,
-    { by, replay, act, traceparent, tracestate }: Sender,
+    sender: Sender,
     previous?: ResendMemo,
+  ): Promise<string> {
+    for (const deadline = performance.now() + ENDS_WITHIN_MS; ; await delay(ASK_AGAIN_MS)) {
+      try {
+        return await this.startAgain(event, target, sender, previous);
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError) || performance.now() > deadline)
+          throw error;
+        // Its row says that it has closed a moment before its execution ends.
+        const id = deliveryWorkflowId(event.account_id, { ...event, ...target });
+        const own = await describeExecution(this.options.client, id);
+        if (own && own.runId !== previous?.run_id) throw error;
+      }
+    }
+  }
+
+  private async startAgain(
+    event: AcceptedEvent,
+    target: NamedTarget,
+    { by, replay, act, traceparent, tracestate }: Sender,
+    previous: ResendMemo | undefined,
   ): Promise<string> {
     const runs = previous ? [previous.run_id] : [];
     const { firstExecutionRunId } = await this.startSole(
@@ -228,10 +258,7 @@ export class StartCalls {
   }
 
   /** Keeps rows of deliveries whose execution waits from its start on, so that it tells of none. */
-  private async keepWaiting(
-    input: LiveGroup,
-    run: Pick<ToldRun, 'workflow_id' | 'run_id'>,
-  ): Promise<void> {
+  private async keepWaiting(input: LiveGroup, run: Pick<ToldRun, 'workflow_id' | 'run_id'>): Promise<void> {
     const now = sharedNow();
     const machine = new GroupMachine(input, now);
     const deliveries = input.deliveries.flatMap((_, index) => toldOf(input, machine, index) ?? []);

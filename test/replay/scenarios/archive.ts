@@ -1,4 +1,4 @@
-import { startArchive } from '../../support/parts/archive.js';
+import { startRecords } from '../../support/parts/records.js';
 import { closed, type Scenarios, start } from './stage.js';
 
 /** Every way through the workflow that archives. */
@@ -6,7 +6,7 @@ export const ARCHIVE: Scenarios = {
   'archive-deliveries': {
     async play(stage) {
       await closed(stage, await start(stage));
-      const run = await startArchive(stage.system);
+      const run = await startRecords(stage.system);
       await run.result();
       return { workflowId: run.workflowId };
     },

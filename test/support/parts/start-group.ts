@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createKeeper } from '../../../src/bin/service/ledger.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AcceptedEvent } from '../../../src/domain/delivery/delivery.js';
 import type { HeldBack } from '../../../src/domain/endpoint/endpoint-condition.js';
@@ -37,6 +38,7 @@ export async function startGroup(
       park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
     },
     earlyAttempts: undefined,
+    rows: database && sealer ? createKeeper({ database, temporal, sealer }) : { keep: async () => {} },
   });
   const accepted = times.map((at) => ({
     account_id: accountId,

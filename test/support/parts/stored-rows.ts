@@ -4,7 +4,7 @@ import type { ApiClient } from '../api-client.js';
 import { runHere } from '../programs/command.js';
 import type { TestSystem } from '../system.js';
 import { until } from '../until.js';
-import { runArchive } from './archive.js';
+import { runRecords } from './records.js';
 
 /** A document as MongoDB has it. */
 export interface StoredDocument {
@@ -18,7 +18,7 @@ export class StoredRows {
   readonly segments;
 
   constructor(connection: Connection) {
-    this.rows = connection.collection<StoredDocument>('archived_deliveries');
+    this.rows = connection.collection<StoredDocument>('deliveries');
     this.segments = connection.collection<StoredDocument>('segments');
   }
 
@@ -44,7 +44,7 @@ export class StoredRows {
     assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
     return until(
       async () => {
-        await runArchive(system);
+        await runRecords(system);
         return this.copyOf(id);
       },
       ({ revision }) => revision === 2,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ACCOUNT_SCOPES, PLATFORM_SCOPES, type Scope } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
-import { archived } from '../../support/parts/archive.js';
+import { archived } from '../../support/parts/records.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { newAccount, SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { committedRecord } from '../../../src/domain/archive/commitments.js';
 import { MAX_TIMELINE_BYTES } from '../../../src/domain/archive/fitting.js';
-import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { archived, forget, runRecords } from '../../support/parts/records.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -175,7 +175,7 @@ describe('the archive', () => {
     assert.deepEqual(timeline.slice(0, before.length), before);
 
     const recordOf = async () => {
-      await runArchive(system);
+      await runRecords(system);
       const found = await system.database.archive.record(client.accountId, id);
       return JSON.parse(found?.text ?? '{}');
     };
@@ -220,7 +220,7 @@ describe('the archive', () => {
     assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
     const after = await until(
       async () => {
-        await runArchive(system);
+        await runRecords(system);
         return archive.delivery(client.accountId, id);
       },
       (found) => found?.revision === 2,

@@ -7,7 +7,7 @@ import { leafHash } from '../../../src/domain/log/merkle-tree.js';
 import { ArchiveRepository } from '../../../src/models/archive/archive.js';
 import { ClosedExecutionFinder } from '../../../src/temporal/read/archive/closed-windows.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { archived, runArchive } from '../../support/parts/archive.js';
+import { archived, runRecords } from '../../support/parts/records.js';
 import { StoredRows, verifyArchive } from '../../support/parts/stored-rows.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -29,7 +29,7 @@ describe('a run of the archive that was interrupted between keeping rows and mak
     receiver = await startReceiver({ handler: reply(200) });
     client = await system.account();
     await client.register(receiver.url);
-    await runArchive(system);
+    await runRecords(system);
     connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
     stored = new StoredRows(connection);
   });
@@ -102,7 +102,7 @@ describe('a run of the archive that was interrupted between keeping rows and mak
 
   it('gives the record to the log with the next run that finds the execution, as it is stored', async () => {
     const { record } = await stored.copyOf(id);
-    await runArchive(system);
+    await runRecords(system);
     const logged = await stored.copyOf(id);
     assert.equal(logged['record'], record);
     assert.equal(await system.database.log.isLeaf(String(record), await stored.leafOf(logged)), true);
@@ -115,11 +115,11 @@ describe('a run of the archive that was interrupted between keeping rows and mak
   });
 
   it('has one record, and a leaf more that accuses nobody, if it goes on beside the next run or after it [world]', async () => {
-    await Promise.all([runArchive(system), runArchive(system)]);
+    await Promise.all([runRecords(system), runRecords(system)]);
     const row = await stored.copyOf(id);
     const leaf = await stored.leafOf(row);
     await thaw();
-    await runArchive(system);
+    await runRecords(system);
     assert.deepEqual(await stored.copyOf(id), row);
     assert.equal((await certificate()).json.leaf_index, leaf);
     assert.deepEqual(await wrong(), []);
@@ -133,20 +133,20 @@ describe('a run of the archive that was interrupted between keeping rows and mak
     assert.equal((await stored.segmentOf(await stored.copyOf(id)))?.['first'], -1);
     assert.equal((await certificate()).json.code, 'not_in_log');
     assert.deepEqual(await wrong(), []);
-    await runArchive(system);
+    await runRecords(system);
     assert.equal((await certificate()).status, 200);
     assert.deepEqual(await wrong(), []);
   });
 
   it('accuses nobody if the log has taken the segment, and its number was not noted [world]', async () => {
-    await runArchive(system);
+    await runRecords(system);
     const segment = (await stored.segmentOf(await stored.copyOf(id))) ?? assert.fail();
     assert.ok(Number(segment['first']) >= 0);
     await stored.segments.updateOne({ _id: segment._id }, { $set: { first: -1 } });
     assert.deepEqual(await wrong(), []);
     // It is found where it is, and not appended again.
     const size = await system.database.log.size();
-    await runArchive(system);
+    await runRecords(system);
     assert.deepEqual(await stored.segmentOf(await stored.copyOf(id)), segment);
     assert.ok((await system.database.log.size()) <= size + 1, 'a change of the test, at most');
   });
@@ -156,7 +156,7 @@ describe('a run of the archive that was interrupted between keeping rows and mak
     const record = String(kept['record']).replace(/"duration_ms":/, '"duration_ms":1');
     await stored.rows.updateOne({ _id: id }, { $set: { record } });
     const { log } = system.database;
-    await runArchive(system);
+    await runRecords(system);
     assert.equal(await stored.segmentOf(await stored.copyOf(id)), null);
     assert.equal(await log.isLeaf(record, (await log.size()) - 1), false);
     assert.match((await verifyArchive(system)).found[id] ?? '', /was altered|is not what was written/);

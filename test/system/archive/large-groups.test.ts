@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
-import { archived, forget } from '../../support/parts/archive.js';
 import { readAll } from '../../support/parts/pages.js';
+import { archived, forget } from '../../support/parts/records.js';
 import { startReceiver } from '../../support/receiver.js';
 import { startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';

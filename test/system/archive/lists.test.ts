@@ -8,8 +8,8 @@ import {
   startCloudFrontend,
   visibilityCalls,
 } from '../../support/outside/cloud-frontend.js';
-import { archived, forget } from '../../support/parts/archive.js';
 import { readAll } from '../../support/parts/pages.js';
+import { archived, forget } from '../../support/parts/records.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { servers } from '../../support/servers.js';

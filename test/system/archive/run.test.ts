@@ -4,13 +4,13 @@ import mongoose from 'mongoose';
 import { migrate } from '../../../src/bin/migrate.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
-import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { prepareRecordSchedule } from '../../../src/temporal/write/records/record-schedule.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { startFreezingProxy } from '../../support/outside/freezing-proxy.js';
-import { archived, runArchive, startArchive } from '../../support/parts/archive.js';
+import { archived, runRecords, startRecords } from '../../support/parts/records.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -139,10 +139,10 @@ describe('a run of the archive', () => {
           ).count,
         (count) => count === groups.length,
       );
-      const run = await startArchive({ temporal: other.temporal, settings });
+      const run = await startRecords({ temporal: other.temporal, settings });
       // It is killed between keeping records and having the log take them, or soon after.
       await until(
-        () => connection.collection('archived_deliveries').countDocuments({ account_id: by.accountId }),
+        () => connection.collection('deliveries').countDocuments({ account_id: by.accountId }),
         (count) => count > 0,
       );
       await first.kill();
@@ -153,7 +153,7 @@ describe('a run of the archive', () => {
       assert.ok(before < ids.length, 'it was killed before its end');
       assert.ok(count <= ids.length);
       // What is archived is left as it is.
-      assert.equal((await runArchive(system)).archived, 0);
+      assert.equal((await runRecords(system)).archived, 0);
     } finally {
       await connection.close();
       await other.stop();
@@ -188,7 +188,7 @@ describe('a run of the archive', () => {
     const { archive } = system.database;
     await until(
       async () => {
-        await runArchive(system);
+        await runRecords(system);
         return archive.storedPayload(client.accountId, old);
       },
       (payload) => payload === undefined,

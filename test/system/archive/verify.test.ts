@@ -3,10 +3,10 @@ import mongoose, { type Connection } from 'mongoose';
 import { compareLedger } from '../../../src/bin/archive/compare-ledger.js';
 import { Held } from '../../../src/bin/archive/held.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
-import { ClosedExecutionFinder } from '../../../src/temporal/read/archive/closed-windows.js';
 import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import { ClosedExecutionFinder } from '../../../src/temporal/read/archive/closed-windows.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { archived, forget, runRecords } from '../../support/parts/records.js';
 import { type StoredDocument, StoredRows, verifyArchive } from '../../support/parts/stored-rows.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -72,7 +72,7 @@ describe('hookline archive verify', () => {
       ({ status }) => status === 'retrying',
     );
     await archived(system, other, good);
-    await runArchive(system);
+    await runRecords(system);
     const { found, result } = await verify();
     assert.deepEqual(found, {});
     const { compared, inOpenGroups, open, later } = result.ledger;

@@ -4,8 +4,8 @@ import mongoose from 'mongoose';
 import type { Change } from '../../../src/domain/change/change.js';
 import type { VerdictCode } from '../../../src/domain/explain/verdict.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { forget, runArchive } from '../../support/parts/archive.js';
 import { readAll } from '../../support/parts/pages.js';
+import { forget, runRecords } from '../../support/parts/records.js';
 import { inProcess } from '../../support/programs/command.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import {
@@ -233,7 +233,7 @@ describe('the questions of an auditor', () => {
     before(async () => {
       await until(
         async () => {
-          await runArchive(system);
+          await runRecords(system);
           return Promise.all([
             integrity('deliveries', deliveries.ok),
             integrity('deliveries', deliveries.slow),
@@ -265,7 +265,7 @@ describe('the questions of an auditor', () => {
     it('if its record was: by the log', async () => {
       const record = (text = '') => ({ record: text.replace('"status_code":200', '"status_code":201') });
       await altered(
-        'archived_deliveries',
+        'deliveries',
         deliveries.ok,
         (one) => record(one['record']),
         async () => {
@@ -284,11 +284,11 @@ describe('the questions of an auditor', () => {
       const { ok } = deliveries;
       const look = async () => assert.deepEqual(await results('deliveries', ok), found);
       const summary = (text = '') => ({ summary: text.replace('"delivered"', '"cancelled"') });
-      await altered('archived_deliveries', ok, (one) => summary(one['summary']), look);
-      await altered('archived_deliveries', ok, () => ({ status: 'exhausted' }), look);
+      await altered('deliveries', ok, (one) => summary(one['summary']), look);
+      await altered('deliveries', ok, () => ({ status: 'exhausted' }), look);
       const sealed = (text = '') => ({ detail: `${text.slice(0, -4)}AAAA` });
       await altered(
-        'archived_deliveries',
+        'deliveries',
         ok,
         (one) => sealed(one['detail']),
         async () => {
@@ -314,7 +314,7 @@ describe('the questions of an auditor', () => {
       const [change] = (await get(`/changes?resource=endpoint:${endpoints.gone}&action=disabled`)).data;
       await until(
         async () => {
-          await runArchive(system);
+          await runRecords(system);
           return integrity('changes', change.id);
         },
         ({ verdict }) => verdict === 'unaltered',

@@ -11,8 +11,8 @@ import { createLogSigners } from '../../../src/bin/service/log/signers.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { verifyCertificate } from '../../../src/domain/log/certificate.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { runArchive } from '../../support/parts/archive.js';
 import { changesOf, newestChange, send } from '../../support/parts/changes.js';
+import { runRecords } from '../../support/parts/records.js';
 import { purchases } from '../../support/parts/replays.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
@@ -45,7 +45,7 @@ describe('how an act ended', () => {
   const certificateOf = (id: string) =>
     until(
       async () => {
-        await runArchive(system);
+        await runRecords(system);
         return client.request('GET', `/v18.0/changes/${id}/certificate`);
       },
       ({ status }) => status === 200,
@@ -154,13 +154,13 @@ describe('how an act ended', () => {
       const { id } = await change();
       const as = await changes().findOne({ _id: id });
       await changes().updateOne({ _id: id }, { $set: { actor: 'key_of_somebody_else' } });
-      await runArchive(system);
+      await runRecords(system);
       assert.equal((await changes().findOne({ _id: id }))?.['in_log'], false);
       assert.equal((await integrityOf(id)).verdict, 'altered');
       assert.deepEqual(await differences(), [{ id, what: 'is not what was written' }]);
       // Without the key, there is no tag for it; and one that is pending gets none.
       await changes().updateOne({ _id: id }, { $set: { tag: null, outcome: 'pending' } });
-      await runArchive(system);
+      await runRecords(system);
       assert.deepEqual(await differences(), [{ id, what: 'has no tag' }]);
       await changes().replaceOne({ _id: id }, as ?? {});
       assert.equal((await certificateOf(id)).status, 200);

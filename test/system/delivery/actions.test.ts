@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { fetchHistory, workflowIdOf } from '../../support/history.js';
 import { actionsIn } from '../../support/parts/actions.js';

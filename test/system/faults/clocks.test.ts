@@ -4,8 +4,8 @@ import { hashSecret } from '../../../src/domain/access/secret-hash.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../../src/temporal/server/connection.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { runArchive } from '../../support/parts/archive.js';
 import { readAll } from '../../support/parts/pages.js';
+import { runRecords } from '../../support/parts/records.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { type ShiftedClock, shiftedClock } from '../../support/programs/shifted-clock.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
@@ -203,7 +203,7 @@ describe('a process whose clock is another one [world]', () => {
         assert.deepEqual(await listed(), all);
         const system = { temporal, settings: loadSettings(environment) };
         const archivedIds = async () => {
-          await runArchive(system);
+          await runRecords(system);
           assert.deepEqual(await listed(), all, 'also while it is archived');
           const from = new Date(began - SECOND_MS).toISOString();
           const { text } = await client.request(

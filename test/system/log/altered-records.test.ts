@@ -7,8 +7,8 @@ import type { Change } from '../../../src/domain/change/change.js';
 import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
 import { keyIdOf } from '../../../src/domain/privacy/data-key.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { archived, forget, runArchive } from '../../support/parts/archive.js';
 import { newestChange, send } from '../../support/parts/changes.js';
+import { archived, forget, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -44,7 +44,7 @@ describe('a record that somebody has altered in the database', () => {
   let gone = '';
   let held = '';
 
-  const documents = () => connection.collection<Stored>('archived_deliveries');
+  const documents = () => connection.collection<Stored>('deliveries');
   const stored = async (id: string) => (await documents().findOne({ _id: id })) ?? assert.fail();
   const get = (path: string) => client.request('GET', `/v18.0${path}`);
   const exported = async () => {
@@ -190,7 +190,7 @@ describe('a record that somebody has altered in the database', () => {
     await forge(gone, forgery);
     await until(
       async () => {
-        await runArchive(system);
+        await runRecords(system);
         return system.database.archive.record(client.accountId, gone);
       },
       (found) => JSON.parse(found?.text ?? '{}').revision === 2,
@@ -235,7 +235,7 @@ describe('a record that somebody has altered in the database', () => {
     ] as const) {
       const { text } = await until(
         async () => {
-          await runArchive(system);
+          await runRecords(system);
           return certify(change);
         },
         ({ status }) => status === 200,

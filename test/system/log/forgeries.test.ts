@@ -4,10 +4,10 @@ import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { newSecretKey, parseSecretKeys } from '../../../src/domain/access/secret-box.js';
 import type { ArchivedDelivery } from '../../../src/domain/archive/archived.js';
 import { committedRecord } from '../../../src/domain/archive/commitments.js';
-import { connectDatabase } from '../../../src/models/database.js';
 import type { Delivery } from '../../../src/domain/delivery/delivery-view.js';
+import { connectDatabase } from '../../../src/models/database.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { archived, forget, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -40,7 +40,7 @@ describe('what somebody makes up in MongoDB alone', () => {
   });
 
   const collection = (name: string) => connection.collection<Document>(name);
-  const rows = () => collection('archived_deliveries');
+  const rows = () => collection('deliveries');
   const rowOf = async (id: string) => (await rows().findOne({ _id: id })) ?? assert.fail(id);
   const get = (path: string) => client.request('GET', `/v18.0${path}`);
   /** A delivery that is archived, and that Temporal has forgotten. */
@@ -90,7 +90,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     ] as Document[]) {
       await rows().insertOne(row);
       await archive.rows.adoptAll();
-      await runArchive(system);
+      await runRecords(system);
       for (const path of [
         `/deliveries/${id}`,
         `/deliveries?event_id=${event_id}`,
@@ -117,7 +117,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     const size = await system.database.log.size();
     const forged = { ...segment, _id: 'seg_00000000000000000000000000', first: -1 };
     await collection('segments').insertOne(forged);
-    await runArchive(system);
+    await runRecords(system);
     assert.equal((await collection('segments').findOne({ _id: forged._id }))?.['first'], -1);
     assert.ok((await system.database.log.size()) <= size + 1, 'a change of the test, at most');
     assert.match(await said(forged._id), /is not what was written/);
@@ -161,7 +161,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     const numbers = { account_id: client.accountId, first: 2, last: 2, at: new Date() };
     for (const more of [{ in_log: false }, { in_log: false, tag: 'k:00' }, { in_log: true, leaf_index: 0 }]) {
       await collection('sequence_voids').insertOne({ _id: id, ...numbers, ...more });
-      await runArchive(system);
+      await runRecords(system);
       await isOpen();
       assert.equal((await get('/sequence/void/2/certificate')).status, 404);
       assert.match(await said(`void numbers ${id}`), /has no tag|is not what was written|cannot be checked/);

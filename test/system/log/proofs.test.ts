@@ -9,7 +9,7 @@ import type { DeliveryDetails } from '../../../src/domain/archive/details.js';
 import { canonicalJson } from '../../../src/domain/archive/record.js';
 import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
-import { runArchive } from '../../support/parts/archive.js';
+import { runRecords } from '../../support/parts/records.js';
 import { HOOKLINE } from '../../support/programs/build.js';
 import { buildGoVerifier, hasGo } from '../../support/programs/go.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -41,7 +41,7 @@ describe('proofs', () => {
   const untilInLog = (delivery: string, revision = 1) =>
     until(
       async () => {
-        await runArchive(system);
+        await runRecords(system);
         return certificateOf(delivery);
       },
       ({ json }) => json.record?.revision === revision,
@@ -303,14 +303,14 @@ describe('proofs', () => {
     const heads = connection.collection<{ _id: string }>('log_heads');
     const head = (await heads.findOne()) ?? assert.fail();
     await heads.deleteMany({});
-    const refused = await runArchive(system).catch((error: unknown) => error);
+    const refused = await runRecords(system).catch((error: unknown) => error);
     assert.match(String((refused as { cause?: { cause?: unknown } }).cause?.cause), /\(checkpoint_missing\)/);
     assert.equal(await heads.countDocuments(), 0);
     await heads.insertOne({ ...head, root: Buffer.alloc(32).toString('base64') } as { _id: string });
     const next = await send();
     await until(
       async () => {
-        await assert.rejects(runArchive(system));
+        await assert.rejects(runRecords(system));
         return system.database.archive.delivery(client.accountId, next);
       },
       (found) => found !== undefined,

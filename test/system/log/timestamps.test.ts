@@ -9,7 +9,7 @@ import {
   createTimestampAuthority,
   type TimestampAuthority,
 } from '../../support/outside/timestamp-authority.js';
-import { archived, runArchive } from '../../support/parts/archive.js';
+import { archived, runRecords } from '../../support/parts/records.js';
 import { HOOKLINE } from '../../support/programs/build.js';
 import { hasProgram } from '../../support/programs/programs.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -52,7 +52,7 @@ describe('time stamps of checkpoints [world]', () => {
       client.request('GET', `/v18.0/deliveries/${id}/certificate?checkpoint=${checkpoint}`);
     const { text, json } = await until(
       async () => {
-        await runArchive(system);
+        await runRecords(system);
         return again('stamped');
       },
       ({ status }) => status === 200,
@@ -106,7 +106,7 @@ describe('time stamps of checkpoints [world]', () => {
 
   it('are asked for once, and again for the next checkpoint alone', async () => {
     const before = service.received.length;
-    await runArchive(system);
+    await runRecords(system);
     assert.equal(service.received.length, before);
     const { certificate } = await deliver();
     assert.ok(service.received.length > before);
@@ -148,7 +148,7 @@ describe('time stamps of checkpoints [world]', () => {
     // A checkpoint may be signed between the two reads.
     await until(
       async () => {
-        await runArchive(system);
+        await runRecords(system);
         const { status, body } = await read('/log/timestamp');
         return status === 200 ? authority.verify(body, await checkpoint()).catch(String) : status;
       },

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { archived, runArchive } from '../../support/parts/archive.js';
+import { archived, runRecords } from '../../support/parts/records.js';
 import { replay, replayOver } from '../../support/parts/replays.js';
 import { type Handler, type Receiver, startReceiver } from '../../support/receiver.js';
 import { newAccount, SHORT_WAITS, startApart, startSystem, type TestSystem } from '../../support/system.js';
@@ -202,7 +202,7 @@ describe('erasing a subject', () => {
   });
 
   it('stays unreadable in the archive, whose commitment stands', async () => {
-    await runArchive(system);
+    await runRecords(system);
     const archived = await system.database.archive.event(client.accountId, ada.id);
     assert.equal(archived?.payload, undefined);
     const kept = await system.database.archive.event(client.accountId, bob.id);

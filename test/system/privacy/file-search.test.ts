@@ -9,7 +9,7 @@ import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { needs } from '../../support/needs.js';
 import { searchFiles } from '../../support/outside/search-files.js';
-import { startArchive } from '../../support/parts/archive.js';
+import { startRecords } from '../../support/parts/records.js';
 import { type CommandProcess, startCommand } from '../../support/programs/process.js';
 import { type Handler, inTurn, type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
@@ -144,8 +144,8 @@ describe('the files of the embedded servers [world]', () => {
       payloadKeys,
     });
     try {
-      const settings = { HOOKLINE_TASK_QUEUE: 'hookline' } as Parameters<typeof startArchive>[0]['settings'];
-      const result = await (await startArchive({ temporal, settings })).result();
+      const settings = { HOOKLINE_TASK_QUEUE: 'hookline' } as Parameters<typeof startRecords>[0]['settings'];
+      const result = await (await startRecords({ temporal, settings })).result();
       assert.ok(JSON.stringify(result).match(/[1-9]/), 'something was archived');
     } finally {
       await temporal.close();

@@ -14,7 +14,7 @@ import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import { readStartedEvent } from '../../../src/temporal/read/history.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { dump, restore } from '../../support/outside/dump.js';
-import { archived } from '../../support/parts/archive.js';
+import { archived } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { newAccount, SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';

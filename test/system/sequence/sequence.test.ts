@@ -6,7 +6,7 @@ import mongoose from 'mongoose';
 import { settleNumbers } from '../../../src/bin/service/sequence/settle-numbers.js';
 import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
-import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { archived, forget, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -138,7 +138,7 @@ describe('the sequence of an account', () => {
     await archived(system, client, [ended.deliveries[0].id]);
     const logged = await until(
       async () => {
-        await runArchive(system);
+        await runRecords(system);
         return sequence();
       },
       ({ void: voids }) => voids.every(({ leaf_index }: { leaf_index?: number }) => leaf_index !== undefined),
@@ -174,7 +174,7 @@ describe('the sequence of an account', () => {
     const remove = (collection: string, id = '') =>
       connection.collection<{ _id: string }>(collection).deleteOne({ _id: id });
     await remove('events', removed?.event.id);
-    await remove('archived_deliveries', removed?.delivery.id);
+    await remove('deliveries', removed?.delivery.id);
     await forget(system, removed ? [removed.delivery] : []);
     const found = await sequence();
     assert.equal(found.complete, false);

@@ -20,7 +20,7 @@ describe('an export of many events', () => {
     opened: async () => [],
     event: async ({ _id: id }: { _id: string }) => ({ event: { id } }),
   };
-  const models = { archived_deliveries: { find: () => ({ lean: async () => [] }) }, events: { find } };
+  const models = { deliveries: { find: () => ({ lean: async () => [] }) }, events: { find } };
   const parts = [{ models }, { sealer: undefined }];
   const archive = new ArchiveReader(...(parts as unknown as ConstructorParameters<typeof ArchiveReader>));
   Object.assign(archive, { unaltered });

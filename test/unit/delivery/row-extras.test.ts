@@ -4,9 +4,9 @@ import { withBusinessKeys } from '../../../src/api/routes/deliveries/row-extras.
 import type { ArchiveReads } from '../../../src/domain/archive/archived.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import type { PayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
 import type { Database } from '../../../src/models/database.js';
-import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { MAX_KEYED_PAYLOAD_BYTES, READS_AT_ONCE, RowExtras } from '../../../src/temporal/read/row-extras.js';
 
 const ACCOUNT = 'acct_1';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { DELIVERY_STATUSES, isClosed, type ShownStatus } from '../../../src/domain/delivery/delivery.js';
+import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
@@ -16,7 +17,6 @@ import {
   matchingRows,
   needsRecords,
 } from '../../../src/temporal/read/delivery-filter.js';
-import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { indexMembers } from '../../../src/temporal/read/group/group-memo.js';
 import type { Execution } from '../../../src/temporal/read/visibility/visibility.js';
 

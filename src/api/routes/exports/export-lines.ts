@@ -1,10 +1,10 @@
+import { deliveryIn } from '../../../domain/archive/archived-views.js';
 import { type PayloadForm, payloadMembers, toLine } from '../../../domain/archive/payload-line.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/archive/record.js';
 import { isRecordAltered, type RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
-import type { ExportedEvent } from '../../../models/archive/archive-reader.js';
-import { deliveryIn } from '../../../domain/archive/archived-views.js';
 import { withoutFacts } from '../../../domain/delivery/delivery-view.js';
+import type { ExportedEvent } from '../../../models/archive/archive-reader.js';
 
 /** What lines are sorted by: the id of their event or change without its prefix, which begins with its time. */
 type Place = string;

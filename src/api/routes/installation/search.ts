@@ -200,7 +200,10 @@ async function findByKeys(
     const accountOf = new Map<string, string>();
     for (const id of some)
       for (const token of await database.keySecrets.tokensOf(id, keys)) accountOf.set(token, id);
-    for (const { event_id, account_id, event_kind } of await database.archive.eventsWith(accountOf, MOST.found))
+    for (const { event_id, account_id, event_kind } of await database.archive.eventsWith(
+      accountOf,
+      MOST.found,
+    ))
       found.push({ type: 'event', id: event_id, account_id, text: `${event_kind} ${createdAt(event_id)}` });
     if (some.length < accountsAtOnce) return { found };
     last = some.at(-1);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deliveryIn } from '../../../domain/archive/archived-views.js';
 import { changeDetails, type Details, deliveryDetails } from '../../../domain/archive/details.js';
 import { canonicalJson, changeRecord, voidRecord } from '../../../domain/archive/record.js';
 import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
@@ -14,7 +15,6 @@ import {
   openingSchema,
 } from '../../../domain/log/certificate.js';
 import { openedBy } from '../../../domain/log/checkpoint.js';
-import { deliveryIn } from '../../../domain/archive/archived-views.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 

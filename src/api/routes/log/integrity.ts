@@ -63,8 +63,7 @@ export function integrityOperations(dependencies: ApiDependencies): Operation[] 
   };
   return [
     operation('get', '/deliveries/:id/integrity', 'getDeliveryIntegrity', {
-      summary:
-        'Say whether a delivery has been altered: what is shown, its record, and the signed log',
+      summary: 'Say whether a delivery has been altered: what is shown, its record, and the signed log',
       scope: 'deliveries:read',
       responses,
       async handle({ account_id, params: { id } }) {
@@ -165,7 +164,9 @@ async function ofEvent(
     checks.push(...inThis.map((check) => ({ ...check, delivery_id })));
   }
   if (checks.length > 0) return checks;
-  return [checked('log', 'unknown', 'No delivery of the event has closed yet: records are of closed deliveries.')];
+  return [
+    checked('log', 'unknown', 'No delivery of the event has closed yet: records are of closed deliveries.'),
+  ];
 }
 
 /** Whether the signed log holds the record of a delivery, where its segment says. */

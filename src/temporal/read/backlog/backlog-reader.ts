@@ -70,7 +70,8 @@ function toOpen(row: ListedDelivery): OpenDelivery[] {
   const { account_id, endpoint_id, event_kind, event_id, status } = row;
   if (!isOpen(status)) return [];
   const { next_attempt_at, started_at } = summaryIn(row);
-  const due = status === 'parked' ? undefined : (next_attempt_at ?? (status === 'delivering' ? started_at : undefined));
+  const due =
+    status === 'parked' ? undefined : (next_attempt_at ?? (status === 'delivering' ? started_at : undefined));
   return [
     {
       ...{ account_id, endpoint_id, event_kind, status, createdAt: idTime(event_id) },

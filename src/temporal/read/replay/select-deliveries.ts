@@ -3,7 +3,12 @@ import { factsIn, summaryIn } from '../../../domain/archive/archived-views.js';
 import { madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
-import { accepts, type ReplayItem, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
+import {
+  accepts,
+  type ReplayItem,
+  type ReplayPlan,
+  selectedStatuses,
+} from '../../../domain/replay/replay.js';
 import type { Found, PartRequest, ReplayPart } from './replay-page.js';
 
 /** Deliveries that match a replay's filter, in the run that they had when the replay was asked for. */
@@ -17,7 +22,8 @@ export async function selectDeliveries(request: PartRequest): Promise<ReplayPart
   if (from.after !== undefined) {
     const rows = await search.ofEvent(account_id, filter, from.event_id, from.after, limit);
     const last = rows.at(-1);
-    const next = rows.length === limit && last ? { ...from, after: last.id } : { event_id: `${from.event_id}~` };
+    const next =
+      rows.length === limit && last ? { ...from, after: last.id } : { event_id: `${from.event_id}~` };
     return { found: await toFound(rows, request), next };
   }
   const rows = await search.ofEvents(account_id, filter, { from: from.event_id, until }, limit);

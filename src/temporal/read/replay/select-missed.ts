@@ -1,6 +1,6 @@
 import type { ArchivedEvent, ListedDelivery } from '../../../domain/archive/archived.js';
-import { createdAt } from '../../../domain/basics/id-time.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
+import { createdAt } from '../../../domain/basics/id-time.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import { refusalOf, type Subscription } from '../../../domain/delivery/recipients.js';
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';

@@ -1,26 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { KeepRecordsResult } from '../../../workflows/records/keep-records.js';
 import type { keepRecords } from '../../../workflows/index.js';
+import type { KeepRecordsResult } from '../../../workflows/records/keep-records.js';
 import type { ApiClient } from '../api-client.js';
 import type { TestSystem } from '../system.js';
 import { until } from '../until.js';
 
-const HOUR_MS = 3_600_000;
-
 type System = Pick<TestSystem, 'temporal' | 'settings'>;
 
-/** Runs the archive once, as its Schedule does, over what has closed up to now. */
-export async function runArchive(system: System): Promise<KeepRecordsResult> {
-  return (await startArchive(system)).result();
+/** Keeps records once, as the Schedule does. */
+export async function runRecords(system: System): Promise<KeepRecordsResult> {
+  return (await startRecords(system)).result();
 }
 
-/** Starts a run of the archive. */
-export function startArchive({ temporal, settings }: System) {
+/** Starts such a run. */
+export function startRecords({ temporal, settings }: System) {
   return temporal.client.workflow.start<typeof keepRecords>('keepRecords', {
-    workflowId: `archive:${settings.HOOKLINE_TASK_QUEUE}-${randomUUID()}`,
+    workflowId: `records:${settings.HOOKLINE_TASK_QUEUE}-${randomUUID()}`,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
-    args: [{ reach_ms: HOUR_MS, settled_after_ms: 0 }],
+    args: [{}],
   });
 }
 
@@ -28,7 +26,7 @@ export function startArchive({ temporal, settings }: System) {
 export async function archived(system: TestSystem, client: ApiClient, ids: readonly string[]): Promise<void> {
   await until(
     async () => {
-      await runArchive(system);
+      await runRecords(system);
       const found = await Promise.all(ids.map((id) => system.database.archive.record(client.accountId, id)));
       return found.filter(Boolean).length;
     },
