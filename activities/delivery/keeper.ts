@@ -52,14 +52,11 @@ export class Keeper implements DeliveryRows {
     let left = told.deliveries.filter(({ event_id }) => events.has(event_id));
     for (let tries = isNew ? 0 : 1; left.length > 0; tries += 1) {
       if (tries > MAX_TRIES) throw new Error('rows of deliveries are written by several runs at once');
-      const known = tries === 0 ? new Map<string, KnownRow>() : await rows.known(left.map(deliveryId));
+      const known = tries === 0 ? new Map<string, KnownRow>() : await this.known(left);
       const next = await Promise.all(
         left.map((one) => this.rowAfter(known.get(deliveryId(one)), events.get(one.event_id), told, one)),
       );
       const lost = await rows.write(next.flatMap((row) => row ?? []));
-      // A run that was killed before it had made the segment tells the same again.
-      const kept = [...known].filter(([id], at) => !lost.has(id) && !next[at]);
-      await rows.adopt(kept.flatMap(([id, { segment }]) => (segment === undefined ? [] : [{ id, segment }])));
       left = left.filter((one) => lost.has(deliveryId(one)));
     }
   }
@@ -77,7 +74,7 @@ export class Keeper implements DeliveryRows {
     const { rows } = this.options;
     const { run, keys } = execution;
     const events = await rows.eventsOf([...new Set(keys.map(({ event_id }) => event_id))]);
-    const known = await rows.known(keys.map(deliveryId));
+    const known = await this.known(keys);
     const next = keys.map(async (key): Promise<RowToWrite[]> => {
       const before = known.get(deliveryId(key));
       const event = events.get(key.event_id);
@@ -87,6 +84,17 @@ export class Keeper implements DeliveryRows {
     });
     // What somebody has written meanwhile is looked at by the next run.
     await rows.write((await Promise.all(next)).flat());
+  }
+
+  /** Rows as they are stored. Who wrote a closed one may have been killed before its segment was made: it gets one. */
+  private async known(keys: readonly DeliveryKey[]): Promise<Map<string, KnownRow>> {
+    const { rows } = this.options;
+    const ids = keys.map(deliveryId);
+    const known = await rows.known(ids);
+    const closed = [...known].flatMap(([id, { segment }]) =>
+      segment === undefined ? [] : [{ id, segment }],
+    );
+    return (await rows.adopt(closed)) ? rows.known(ids) : known;
   }
 
   /** @returns `undefined` if nothing is to be written */

@@ -4,7 +4,7 @@ import { isLogAltered } from '../../domain/log/log-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
-import type { AuditedDelivery } from '../../models/archive/archive-audit.js';
+import type { AuditedDelivery, ClosedRow } from '../../models/archive/archive-audit.js';
 import { wrongIn } from '../../models/archive/unaltered.js';
 import type { LoggableChange } from '../../models/change/change-seal.js';
 import type { Database } from '../../models/database.js';
@@ -25,6 +25,8 @@ const MAX_LEAFLESS = 10_000;
 /** What was compared with the log: nothing yet. */
 export const NO_LOG_COUNTS = {
   deliveries: 0,
+  /** Deliveries that have no record yet. */
+  open: 0,
   changes: 0,
   voids: 0,
   events: 0,
@@ -78,13 +80,18 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     if (how) yield { id, what: how };
   }
   for await (const some of archive.audit.deliveries((name) => events.has(name))) {
-    const known = await segments.find(some.map(({ row }) => row.segment));
-    const leaves = some.map(({ row }) => leafOf(known.get(row.segment), row));
+    const known = await segments.find(some.flatMap(({ row }) => row?.segment ?? []));
+    const leaves = some.map(({ row }) => row && leafOf(known.get(row.segment), row));
     const stored = await log.leavesAt(leaves.flatMap((leaf) => leaf ?? []));
     for (const [at, delivery] of some.entries()) {
-      const leaf = leaves[at];
-      const place = { segment: known.get(delivery.row.segment), leaf, hash: stored.get(leaf ?? -1) };
-      yield* compareRow(delivery, place, sources, marks, counts);
+      const { id, row, how } = delivery;
+      if (how) yield { id, what: how };
+      if (!row) counts.open += 1;
+      else {
+        const leaf = leaves[at];
+        const place = { segment: known.get(row.segment), leaf, hash: stored.get(leaf ?? -1) };
+        yield* compareRow({ ...delivery, row }, place, sources, marks, counts);
+      }
     }
   }
 
@@ -137,23 +144,19 @@ async function* auditTree({ database: { log }, keys, memory }: LogSources): Asyn
 }
 
 /** Where the segment of a row says that the log has its record. */
-function leafOf(
-  segment: Segment | undefined,
-  { _id: id, revision }: AuditedDelivery['row'],
-): number | undefined {
+function leafOf(segment: Segment | undefined, { _id: id, revision }: ClosedRow): number | undefined {
   return segment && leafIn(segment, nameOf({ id, revision }));
 }
 
 /** @param place the segment that the row names, if it is there, and the leaf that the log has where that says */
 function* compareRow(
-  { id, row, keptAt, how }: AuditedDelivery,
+  { id, row, keptAt, how }: AuditedDelivery & { row: ClosedRow },
   place: { segment: Segment | undefined; leaf: number | undefined; hash: Buffer | undefined },
   { loggedBefore }: LogSources,
   marks: LeafMarks,
   counts: LogCounts,
 ): Iterable<Difference> {
   const { segment, leaf, hash } = place;
-  if (how) yield { id, what: how };
   if (!segment) {
     counts.unlogged += 1;
     // A time that no run can have written is none.

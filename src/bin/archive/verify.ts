@@ -88,10 +88,11 @@ async function* untilUnreadable(some: AsyncIterable<Difference>): AsyncIterable<
 }
 
 function summary(log: LogCounts, differences: number): string[] {
-  const { deliveries, changes, voids, events, leaves, expired, replaced, again, missing, unlogged } = log;
+  const { deliveries, open, changes, voids, events, leaves, expired, replaced, again, missing, unlogged } =
+    log;
   const recorded = leaves - expired - replaced - again - missing;
   return [
-    `Records: ${deliveries} closed deliveries, ${events} events, ${changes} changes and ${voids} ranges of void numbers compared with the log. Not in the log yet: ${unlogged}.`,
+    `Records: ${deliveries} closed deliveries, ${events} events, ${changes} changes and ${voids} ranges of void numbers compared with the log. Not in the log yet: ${unlogged}. Open deliveries: ${open}.`,
     `Log: ${recorded} of ${leaves} leaves have their record. Without one: ${expired} past the time that records are kept, ${replaced} replaced by the record of a later run, ${again} appended twice, ${missing} missing.`,
     differences === 0 ? 'No difference.' : `${differences} ${differences === 1 ? 'differs' : 'differ'}.`,
   ];

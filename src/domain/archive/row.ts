@@ -2,7 +2,14 @@ import { type AttemptView, type LastAttempt, lastOf, viewAttempt } from '../atte
 import { type DeliveryKey, deliveryId } from '../basics/delivery-id.js';
 import { createdAt, idTime } from '../basics/id-time.js';
 import { present } from '../basics/objects.js';
-import { type DeliveryRecord, isClosed, isPaused, shownReason, shownRecord } from '../delivery/delivery.js';
+import {
+  type DeliveryRecord,
+  isClosed,
+  isPaused,
+  type ShownRecord,
+  shownReason,
+  shownRecord,
+} from '../delivery/delivery.js';
 import type { DeliverySnapshot } from '../delivery/delivery-state.js';
 import { type Delivery, earlierRun } from '../delivery/delivery-view.js';
 import { changesOf, endOf, NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
@@ -94,7 +101,7 @@ export function deliveryAfter(
     ...{ attempts, interventions, cause, asked_to_wait },
     earlier_runs: earlier && earlier.length > 0 ? earlier : undefined,
   };
-  const known = before && !isLater ? { ...before.delivery, reason: told(before.delivery) } : NOTHING_YET;
+  const known = before && !isLater ? knownOf(before.delivery, shown) : NOTHING_YET;
   const items = [
     ...beginning(before, event, run, { record, isLater, at }),
     ...said,
@@ -128,6 +135,17 @@ export function terminatedDelivery(
     delivery: { ...delivery, ...closed, reason, interventions, cause: undefined, asked_to_wait: undefined },
     timeline: [...timeline, { at, type: 'terminated', text: reason, status: 'terminated', by }],
   };
+}
+
+/** What a row says of what its execution tells: what it has done since the point to which it was reset is new again. */
+function knownOf(before: Delivery, { attempts, interventions = [] }: ShownRecord): ShownRecord {
+  const acts = before.interventions?.filter(({ at }, index) => at === interventions[index]?.at);
+  return present({
+    ...before,
+    attempts: before.attempts.filter(({ at }, index) => at === attempts[index]?.at),
+    interventions: acts,
+    reason: told(before),
+  });
 }
 
 /** The reason of a delivery as its record has it. */

@@ -137,6 +137,10 @@ export interface RowStore {
    * @returns the ids of those in whose place somebody else has written meanwhile: they are not written
    */
   write(rows: readonly RowToWrite[]): Promise<Set<string>>;
-  /** Makes a segment of closed rows whose own is not there: whoever wrote them was killed, or has not come so far. */
+  /**
+   * Makes a segment of closed rows whose own is not there: whoever wrote them was killed, or has not come so far.
+   *
+   * @returns whether there were any: they name another segment now
+   */
   adopt(rows: readonly { id: string; segment: string }[]): Promise<boolean>;
 }

@@ -1,5 +1,4 @@
 import type { Model } from 'mongoose';
-import { FIRST_OPEN_POSITION } from '../../domain/archive/archived.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { EventDocument } from '../event/event-document.js';
 import { inOnePass } from '../mongo/in-order.js';
@@ -12,10 +11,11 @@ const GOING_MS = 3_600_000;
 /** A closed row as it is stored. */
 export type ClosedRow = Pick<DeliveryDocument, '_id' | 'revision'> & { record: string; segment: string };
 
-/** A closed delivery as it was looked at. */
+/** A delivery as it was looked at. */
 export interface AuditedDelivery {
-  row: ClosedRow;
   id: string;
+  /** Absent while it is open. */
+  row?: ClosedRow;
   /** When the row was written, milliseconds since the epoch. */
   keptAt: number;
   /** The record, if the row is what was written. */
@@ -36,7 +36,7 @@ export interface AuditedEvent {
 export type HasEvent = (name: string) => boolean;
 
 /**
- * Looks at everything that is archived, of all accounts, in one pass over each collection. What a pass holds is
+ * Looks at everything that is stored, of all accounts, in one pass over each collection. What a pass holds is
  * bounded.
  */
 export class ArchiveAudit {
@@ -55,21 +55,14 @@ export class ArchiveAudit {
   }
 
   /**
-   * Deliveries in the order in which they were archived, as far as the server keeps it: those of a segment together.
+   * Deliveries, open ones as well, in the order in which they were written, as far as the server keeps it: those of a
+   * segment together.
    *
    * @param hasEvent knows the events that were looked at before
    */
   async *deliveries(hasEvent: HasEvent): AsyncIterable<AuditedDelivery[]> {
     for await (const some of inOnePass<DeliveryDocument>(this.deliveryModel.find()))
-      yield this.lookAt(some.filter(isClosed), hasEvent);
-  }
-
-  /** Open deliveries that are not as they were written. */
-  async *openAltered(): AsyncIterable<{ id: string; how: string }> {
-    const asked = { position: { $gte: FIRST_OPEN_POSITION } };
-    for await (const some of inOnePass<DeliveryDocument>(this.deliveryModel.find(asked)))
-      for (const { archived, altered } of await this.unaltered.opened(some.filter((row) => !isClosed(row))))
-        if (altered) yield { id: archived.id, how: altered.how };
+      yield this.lookAt(some, hasEvent);
   }
 
   /** The records that are kept now of some deliveries, by id. */
@@ -94,12 +87,14 @@ export class ArchiveAudit {
   }
 
   private async lookAt(
-    documents: readonly (DeliveryDocument & ClosedRow)[],
+    documents: readonly DeliveryDocument[],
     hasEvent: HasEvent,
   ): Promise<AuditedDelivery[]> {
     const opened = await this.unaltered.opened(documents);
     const records = documents.map(({ record }, at) =>
-      opened[at]?.altered ? undefined : (JSON.parse(record) as AuditedDelivery['record']),
+      opened[at]?.altered || typeof record !== 'string'
+        ? undefined
+        : (JSON.parse(record) as AuditedDelivery['record']),
     );
     const isKnown = documents.map(({ event_id }, at) => {
       const { payload_commitment = '', sequence } = records[at] ?? {};
@@ -108,13 +103,13 @@ export class ArchiveAudit {
     const others = documents.filter((_, at) => records[at] && !isKnown[at]);
     const events = await this.eventsOf(others.map(({ event_id }) => event_id));
     return documents.map((document, at) => {
-      const { _id: id, event_id, revision, record: text, segment } = document;
+      const { _id: id, event_id } = document;
       const record = records[at];
       const how =
         opened[at]?.altered?.how ??
         (isKnown[at] ? undefined : wrongEvent(record, events.get(event_id), document));
-      const row = { _id: id, revision, record: text, segment };
-      return { row, id, keptAt: Number(document.kept_at), record, how };
+      const row = isClosed(document) && { row: document };
+      return { ...row, id, keptAt: Number(document.kept_at), record, how };
     });
   }
 

@@ -13,7 +13,6 @@ import { sharedDate } from '../../domain/time/shared-time.js';
 import { type EventDocument, events, keysOf, storedKeys } from '../event/event-document.js';
 import { MAX_RECORDS, nameOf, type SegmentRepository } from '../log/segments.js';
 import { withoutNulls } from '../mongo/collection.js';
-import { inOnePass } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import { type DeliveryDocument, deliveries, type ListedDocument, UNLISTED } from './archive-documents.js';
 import type { RowTags } from './row-tags.js';
@@ -164,12 +163,6 @@ export class DeliveryWriter implements RowStore {
     const adopted = orphans.filter(({ _id }) => mine.has(_id));
     if (adopted.length > 0) await segments.insert(adopted.map(toNamed), segment);
     return adopted.length > 0;
-  }
-
-  /** Does that for all rows: it reads all of them. */
-  async adoptAll(): Promise<void> {
-    for await (const some of inOnePass(this.model.find({}, { segment: 1 })))
-      await this.adopt(some.flatMap(({ _id: id, segment }) => (segment ? [{ id, segment }] : [])));
   }
 
   /** Tags again what an older key tagged. @returns how many */

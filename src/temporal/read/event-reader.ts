@@ -93,16 +93,14 @@ export class EventReader {
     if (asksForDeliveries(filter)) return eventsOfDeliveries(archive, accountId, filter, limit, after);
     if (after !== undefined && !isId('event', after)) throw new InvalidCursorError();
     const found = await archive.events(accountId, filter, limit + 1, after);
-    const data = found
-      .slice(0, limit)
-      .map(({ id, event_kind, sequence }) =>
-        toEvent({
-          event_id: id,
-          event_kind,
-          created_at: createdAt(id),
-          ...(sequence !== undefined && { sequence }),
-        }),
-      );
+    const data = found.slice(0, limit).map(({ id, event_kind, sequence }) =>
+      toEvent({
+        event_id: id,
+        event_kind,
+        created_at: createdAt(id),
+        ...(sequence !== undefined && { sequence }),
+      }),
+    );
     const last = data.at(-1);
     return { data, ...(found.length > limit && last && { after: last.id }) };
   }

@@ -39,7 +39,7 @@ const SUMMARY = {
 const SALTS = { details: randomBytes(32), view: randomBytes(32) };
 
 /** @param salts absent: the key of the event was erased before it was archived */
-function archivedWith(salts: typeof SALTS | undefined): ArchivedDelivery {
+function archivedWith(salts: typeof SALTS | undefined) {
   const view = {
     summary: JSON.stringify(SUMMARY),
     detail: JSON.stringify({ attempts: [ATTEMPT] }),
@@ -49,10 +49,11 @@ function archivedWith(salts: typeof SALTS | undefined): ArchivedDelivery {
   const { id, event_id, endpoint_id, event_kind, status, run_id } = SUMMARY;
   return {
     ...{ id, account_id: 'acct_3', event_id, endpoint_id, event_kind, status, run_id, keys: [] },
-    ...{ accepted_at: new Date(AT), status_code: 503, position: '', run_order: '', revision: 1 },
+    ...{ accepted_at: new Date(AT), status_code: 503, position: '', turn: 2, revision: 1 },
     record: committedRecord('acct_3', { ...view, closed }, 1, 'c0', salts),
-    ...(salts ? view : { summary: view.summary }),
-  };
+    summary: view.summary,
+    ...(salts && { detail: view.detail, timeline: view.timeline }),
+  } satisfies ArchivedDelivery;
 }
 
 const forged = (text = '', from: string, to: string) => {

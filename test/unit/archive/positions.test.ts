@@ -1,38 +1,42 @@
 import assert from 'node:assert/strict';
-import {
-  closedAt,
-  POSITION,
-  positionAt,
-  positionBefore,
-  positionBehind,
-} from '../../../src/domain/archive/archived.js';
-import { MAX_EVENT_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import { FIRST_OPEN_POSITION, POSITION, positionOf } from '../../../src/domain/archive/archived.js';
+import { newId } from '../../../src/domain/basics/ids.js';
 
-const AT = new Date('2026-01-31T12:00:00.000Z');
-const RUN = '00000000-0000-0000-0000-000000000001';
-const NEXT_RUN = '00000000-0000-0000-0000-000000000002';
+const DAY = '2026-01-31T';
 
 describe('positions in lists', () => {
-  const members = Array.from({ length: MAX_EVENT_GROUP_SIZE }, (_, index) => positionAt(AT, RUN, index));
+  const of = (created: string, closed?: string) => {
+    const id = `dlv_${newId('event').slice(4)}_${newId('endpoint').slice(3)}`;
+    return positionOf({
+      ...{ id, created_at: `${DAY}${created}.000Z` },
+      closed_at: closed && `${DAY}${closed}.000Z`,
+    });
+  };
+  /** As a list shows them. */
+  const all = [
+    of('12:00:02'),
+    of('12:00:01'),
+    of('11:00:00', '12:00:04'),
+    of('12:00:03', '12:00:03'),
+    of('12:00:00', '12:00:01'),
+  ];
 
-  it('of the members of the largest group go down, with room for a limit before each', () => {
-    const limits = members.map((_, index) => positionBefore(AT, RUN, index));
-    const expected = members.flatMap((position, index) => [limits[index], position]);
-    assert.deepEqual([...members, ...limits].sort().reverse(), expected);
+  it('show open deliveries first, of the latest event, and then closed ones, the latest first', () => {
+    assert.deepEqual([...all].sort().reverse(), all);
+    assert.deepEqual(
+      all.map((position) => position >= FIRST_OPEN_POSITION),
+      [true, true, false, false, false],
+    );
   });
 
-  it('behind a group are below all its members, and above those of the next execution', () => {
-    const behind = positionBehind(AT, NEXT_RUN);
-    for (const index of members.keys()) assert.ok(behind < positionAt(AT, NEXT_RUN, index));
-    assert.ok(members.every((position) => position < behind));
+  it('differ also for what was created or closed in the same millisecond', () => {
+    assert.notEqual(of('12:00:00'), of('12:00:00'));
+    assert.notEqual(of('12:00:00', '12:00:01'), of('12:00:00', '12:00:01'));
   });
 
-  it('have a form that a cursor is checked for, and name a time', () => {
-    for (const position of [...members, positionBefore(AT, RUN, 119), positionBehind(AT, RUN)]) {
-      assert.match(position, POSITION);
-      assert.deepEqual(closedAt(position), AT);
-    }
-    for (const other of ['', `${AT.toISOString()} ${RUN}`, `${members[0]}0`])
+  it('have a form that a cursor is checked for', () => {
+    for (const position of all) assert.match(position, POSITION);
+    for (const other of ['', FIRST_OPEN_POSITION, `${DAY}12:00:00.000Z`, `${all[0]}0`, `~${all[0]}`])
       assert.doesNotMatch(other, POSITION);
   });
 });
