@@ -1,3 +1,4 @@
+import type { DeliveryKey } from '../basics/delivery-id.js';
 import type { OpenStatus } from '../delivery/delivery.js';
 import type { EndpointKey } from '../endpoint/endpoint-key.js';
 import type { DeliveryFilter, EventFilter } from '../list/delivery-filter.js';
@@ -15,6 +16,12 @@ export interface OpenFilter {
 export interface EventRange {
   from: string;
   until: string;
+}
+
+/** A delivery of an event that has no row. */
+export interface WithoutRow extends DeliveryKey {
+  account_id: string;
+  event_kind: string;
 }
 
 /** Finds rows and events in other orders than lists show them. */
@@ -51,6 +58,17 @@ export interface RowSearch {
   ): Promise<ListedDelivery[]>;
   /** Events in a range that match, with their payloads, the oldest first. */
   events(accountId: string, filter: EventFilter, range: EventRange, limit: number): Promise<ArchivedEvent[]>;
+  /**
+   * Deliveries of events in a range that have no row: nothing has happened to them yet, as far as is known.
+   *
+   * @param accountId absent: of all accounts
+   * @returns with the id of the last event that was looked at, of those of the latest first; absent: it was the last
+   */
+  withoutRows(
+    accountId: string | undefined,
+    range: EventRange,
+    limit: number,
+  ): Promise<{ found: WithoutRow[]; last?: string | undefined }>;
   /** Deliveries of events that have a mark of their subject: it reads all of the account's. */
   marked(accountId: string, mark: string, which: 'open' | 'all'): AsyncIterable<ListedDelivery[]>;
   /** Names the data key of an event; `undefined` if nothing is kept of the event. */

@@ -4,8 +4,9 @@ import {
   FIRST_OPEN_POSITION,
   type ListedDelivery,
 } from '../../domain/archive/archived.js';
-import type { EventRange, OpenFilter, RowSearch } from '../../domain/archive/row-search.js';
+import type { EventRange, OpenFilter, RowSearch, WithoutRow } from '../../domain/archive/row-search.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
+import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { OpenStatus } from '../../domain/delivery/delivery.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
@@ -68,11 +69,12 @@ export class RowQueries implements RowSearch {
   async ofEvents(
     account_id: string,
     filter: DeliveryFilter,
-    { from, until }: EventRange,
+    range: EventRange,
     limit: number,
   ): Promise<ListedDelivery[]> {
+    const event_id = idsIn(range, filter.event_id);
     const found = await this.model
-      .find({ account_id, ...deliveryConditions(filter), event_id: { $gte: from, $lt: until } }, UNLISTED)
+      .find({ account_id, ...deliveryConditions(filter), event_id }, UNLISTED)
       .sort({ event_id: 1 })
       .limit(limit)
       .lean<ListedDocument[]>();
@@ -97,11 +99,11 @@ export class RowQueries implements RowSearch {
   async events(
     account_id: string,
     filter: EventFilter,
-    { from, until }: EventRange,
+    range: EventRange,
     limit: number,
   ): Promise<ArchivedEvent[]> {
     const found = await this.eventModel
-      .find({ account_id, ...eventConditions(filter), _id: { $gte: from, $lt: until } })
+      .find({ account_id, ...eventConditions(filter), _id: idsIn(range, filter.event_id) })
       .sort({ _id: 1 })
       .limit(limit)
       .lean();
@@ -114,6 +116,27 @@ export class RowQueries implements RowSearch {
     );
   }
 
+  async withoutRows(
+    account_id: string | undefined,
+    range: EventRange,
+    limit: number,
+  ): Promise<{ found: WithoutRow[]; last?: string | undefined }> {
+    const events = await this.eventModel
+      .find({ ...withoutNulls({ account_id }), _id: idsIn(range) }, { sealed: 0 })
+      .sort({ _id: -1 })
+      .limit(limit)
+      .lean();
+    this.unaltered.requireEvents(events);
+    const all = events.flatMap(({ _id: event_id, account_id, event_kind, targets }) =>
+      (targets ?? []).map(({ endpoint_id }) => ({ account_id, event_id, event_kind, endpoint_id })),
+    );
+    const there = new Set<string>();
+    for (const $in of inParts(all.map(deliveryId), IDS_AT_ONCE))
+      for (const { _id } of await this.model.find({ _id: { $in } }, { _id: 1 }).lean()) there.add(_id);
+    const found = all.filter((one) => !there.has(deliveryId(one)));
+    return { found, last: events.length < limit ? undefined : events.at(-1)?._id };
+  }
+
   async *marked(account_id: string, mark: string, which: 'open' | 'all'): AsyncIterable<ListedDelivery[]> {
     const asked = { account_id, marks: mark, ...(which === 'open' && OPEN) };
     for await (const some of inOnePass(this.model.find(asked, UNLISTED)))
@@ -123,4 +146,10 @@ export class RowQueries implements RowSearch {
   async keyOf(eventId: string): Promise<string | undefined> {
     return (await this.eventModel.findOne({ _id: eventId }, { key: 1 }).lean())?.key;
   }
+}
+
+/** The condition of the ids of events in a range. @param only the one that is asked for; absent: all */
+function idsIn({ from, until }: EventRange, only?: string) {
+  if (only === undefined) return { $gte: from, $lt: until };
+  return { $in: only >= from && only < until ? [only] : [] };
 }

@@ -14,8 +14,8 @@ import { startedNow, unlessGone } from '../errors.js';
 
 /** Rows that are read at once. */
 const PAGE_SIZE = 500;
-/** Rows that are looked at for one to probe with. */
-const LOOKED_AT = 100;
+/** Rows that are read at once for one to probe with. */
+const PROBED_OF = 100;
 
 /** A delivery that waits: for its endpoint, or for its next attempt. */
 export interface WaitingDelivery {
@@ -52,26 +52,42 @@ export async function listWaiting(
   onProgress: () => void,
 ): Promise<WaitingDelivery[]> {
   const waiting: WaitingDelivery[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await rows.waiting(endpoint, statuses, after, PAGE_SIZE);
-    waiting.push(...page.map((row) => toWaiting(row, taskQueue)));
+  for await (const page of pagesOf(rows, endpoint, statuses, taskQueue, PAGE_SIZE)) {
+    waiting.push(...page);
     onProgress();
-    if (page.length < PAGE_SIZE) return waiting;
-    after = page.at(-1)?.position;
   }
+  return waiting;
 }
 
-/** The oldest of an endpoint's waiting deliveries that can be probed with. */
+/** The oldest of an endpoint's waiting deliveries that can be probed with. @param size rows that are read at once */
 export async function findOldest(
   rows: Pick<RowSearch, 'waiting'>,
   endpoint: EndpointKey,
   status: WaitingStatus,
   taskQueue: string,
+  size = PROBED_OF,
 ): Promise<WaitingDelivery | undefined> {
-  const oldest = await rows.waiting(endpoint, [status], undefined, LOOKED_AT);
-  return oldest
-    .map((row) => toWaiting(row, taskQueue))
-    .find(({ attempts, isPaused }) => !isPaused && attempts < MAX_PROBED_ATTEMPTS);
+  for await (const page of pagesOf(rows, endpoint, [status], taskQueue, size)) {
+    const found = page.find(({ attempts, isPaused }) => !isPaused && attempts < MAX_PROBED_ATTEMPTS);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** An endpoint's waiting deliveries in pages, those of the oldest events first. */
+async function* pagesOf(
+  rows: Pick<RowSearch, 'waiting'>,
+  endpoint: EndpointKey,
+  statuses: readonly WaitingStatus[],
+  taskQueue: string,
+  size: number,
+): AsyncIterable<WaitingDelivery[]> {
+  for (let after: string | undefined; ; ) {
+    const page = await rows.waiting(endpoint, statuses, after, size);
+    yield page.map((row) => toWaiting(row, taskQueue));
+    if (page.length < size) return;
+    after = page.at(-1)?.position;
+  }
 }
 
 function toWaiting(row: ListedDelivery, taskQueue: string): WaitingDelivery {

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import type { RowSearch } from '../../../src/domain/archive/row-search.js';
 import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
 import { releaseWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { findOldest, listWaiting, sampleOutcomes } from '../../../src/temporal/write/parked-deliveries.js';
 import { releaseBacklog } from '../../../src/temporal/write/release-backlog.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { runRecords } from '../../support/parts/records.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { SHORT_WAITS, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const COUNT = 30;
-/** More than a release that stops has begun with, and than is read of a backlog. */
+/** More than a release that stops has begun with. */
 const MANY = 45;
 /** Failures: most of those that a release looks at first, and not enough for an incident that has deliveries wait. */
 const FEW = BACKOFF_AFTER_FAILURES - 1;
@@ -21,9 +23,11 @@ describe('the release of a backlog', () => {
   let receiver: Receiver;
   let client: ApiClient;
   let endpoint: string;
+  let search: RowSearch;
 
   before(async () => {
     system = await sharedSystem({ ...SHORT_WAITS, HOOKLINE_GROUP_COMMIT: 'off' });
+    search = system.database.archive.search;
   });
   beforeEach(async () => {
     client = await system.account();
@@ -36,25 +40,13 @@ describe('the release of a backlog', () => {
     (await client.request('GET', '/v18.0/deliveries?status=parked&limit=100')).json.data.map(
       ({ id }: { id: string }) => id,
     );
-  /** How many are parked, as visibility counts them: what lists them reads each of them. */
-  const parkedCount = async (): Promise<number> => {
-    const query = `HooklineAccount = '${client.accountId}' AND HooklineStatus = 'parked' AND ExecutionStatus = 'Running'`;
-    return (await system.temporal.client.workflow.count(query)).count;
-  };
-  /** Deliveries that are parked, oldest first, once visibility knows all of them. */
+  const parkedCount = async (): Promise<number> => (await parkedIds()).length;
+  /** Deliveries that are parked, oldest first, once all of them are. */
   const park = async (count: number, inAll = count): Promise<string[]> => {
     const ids = [];
     for (let sent = 0; sent < count; sent += 1) ids.push((await client.purchase()).deliveries[0]?.id ?? '');
     await until(parkedCount, (count) => count === inAll);
     return ids;
-  };
-  /** Temporal's client as seen by lists alone. @param show what is listed for each execution */
-  const listing = (show: (execution: WorkflowExecutionInfo) => WorkflowExecutionInfo[]): Client => {
-    const { workflow } = system.temporal.client;
-    const list = async function* (options: object) {
-      for await (const execution of workflow.list(options)) yield* show(execution);
-    };
-    return { workflow: { list } } as unknown as Client;
   };
   /**
    * Replaces the endpoint by one that is active and has never been released: a release looks again some seconds later.
@@ -154,11 +146,11 @@ describe('the release of a backlog', () => {
         if (signals > 3) await delay(400);
       },
     });
-    const slow = { workflow: { list: workflow.list.bind(workflow), getHandle } } as unknown as Client;
+    const slow = { workflow: { getHandle } } as unknown as Client;
     const states = ['open', 'closed'] as const;
     let asked = 0;
     const { released, stopped } = await releaseBacklog(
-      slow,
+      { client: slow, search, taskQueue: system.settings.HOOKLINE_TASK_QUEUE },
       { account_id: client.accountId, endpoint_id: endpoint },
       {
         firstRate: COUNT,
@@ -193,52 +185,36 @@ describe('the release of a backlog', () => {
     );
   });
 
-  it('finds the oldest delivery to probe with, without reading all of a large backlog [world]', async () => {
-    const read: string[] = [];
-    const counting = listing((execution) => {
-      read.push(execution.workflowId);
-      return [execution];
-    });
+  it('finds the oldest delivery to probe with, whatever is paused before it [world]', async () => {
+    const ids = await park(3);
     const key = { account_id: client.accountId, endpoint_id: endpoint };
-    const oldest = async (since: Date, of = key) => (await findOldest(counting, of, 'parked', since))?.id;
-    const before = new Date();
-    const few = await park(3);
-    assert.equal(await oldest(before), few[0]);
-    assert.equal(await oldest(before, { ...key, account_id: 'acct_other' }), undefined);
-    assert.equal(await findOldest(counting, key, 'retrying', before), undefined);
-
-    const ids = [...few, ...(await park(MANY - few.length, MANY))];
-    read.length = 0;
-    const startedAt = async (id: string | undefined) =>
-      Date.parse((await client.delivery(id ?? '')).started_at);
-    // The incident began with them.
-    assert.equal(await oldest(new Date((await startedAt(ids[2])) - 990)), ids[0]);
-    // They are of an earlier one.
-    const [later, found] = [await startedAt(ids[4]), await oldest(new Date(await startedAt(ids[4])))];
-    assert.ok((await startedAt(found)) < later, found);
-    assert.ok(read.length <= 60, `${read.length} executions were read`);
-  });
-
-  it('finds it behind many executions in which nothing of the endpoint waits', async () => {
-    const [id] = await park(1);
-    const others = listing((execution) => {
-      const workflowId = execution.workflowId.replace(client.accountId, 'acct_other');
-      return [...Array.from({ length: MANY }, () => ({ ...execution, workflowId })), execution];
-    });
-    const key = { account_id: client.accountId, endpoint_id: endpoint };
-    assert.equal((await findOldest(others, key, 'parked', new Date()))?.id, id);
+    const oldest = async (status: 'parked' | 'retrying' = 'parked', of = key) =>
+      (await findOldest(search, of, status, '', 1))?.id;
+    assert.equal(await oldest(), ids[0]);
+    assert.equal(await oldest('parked', { ...key, account_id: 'acct_other' }), undefined);
+    assert.equal(await oldest('retrying'), undefined);
+    for (const id of ids.slice(0, 2)) await client.request('POST', `/v18.0/deliveries/${id}/pause`);
+    assert.equal(await oldest(), ids[2]);
+    await client.request('POST', `/v18.0/deliveries/${ids[2]}/cancel`);
+    assert.equal(await oldest(), undefined);
   });
 
   it('does not count what was terminated in Temporal as an answer that is slow', async () => {
     const [id] = await park(1);
-    const { client: temporal } = system.temporal;
     const key = { account_id: client.accountId, endpoint_id: endpoint };
-    const waiting = await listWaiting(temporal, key, ['parked'], () => {});
+    const waiting = await listWaiting(search, key, ['parked'], '', () => {});
     assert.deepEqual(
       waiting.map((one) => one.id),
       [id],
     );
-    await temporal.workflow.getHandle(waiting[0]?.workflowId ?? '').terminate();
-    assert.deepEqual(await sampleOutcomes(temporal, waiting), { delivered: 0, failed: 0, undecided: 0 });
+    await system.temporal.client.workflow.getHandle(waiting[0]?.workflowId ?? '').terminate();
+    await until(
+      async () => {
+        await runRecords(system);
+        return (await client.delivery(id ?? '')).status;
+      },
+      (status) => status === 'terminated',
+    );
+    assert.deepEqual(await sampleOutcomes(search, waiting), { delivered: 0, failed: 0, undecided: 0 });
   });
 });

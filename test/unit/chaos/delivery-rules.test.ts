@@ -38,7 +38,7 @@ const secondAt = (run: Run, afterMs: number, trigger = 'schedule') => {
   run.received[1] = request(2, afterMs);
 };
 const startTwice = (run: Run) =>
-  void delivery(run).executions.push({ workflowId: 'group:grp_2', runId: 'other', status: 'delivered' });
+  void delivery(run).executions.push({ workflowId: 'group:grp_2', runId: 'other', isOpen: false });
 const postOneMore = (run: Run, more: object = {}) =>
   void run.posted.push({
     ...only(run.posted),

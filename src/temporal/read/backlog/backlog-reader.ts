@@ -2,8 +2,10 @@ import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
 import type { ListedDelivery } from '../../../domain/archive/archived.js';
 import { summaryIn } from '../../../domain/archive/archived-views.js';
-import type { OpenFilter, RowSearch } from '../../../domain/archive/row-search.js';
+import type { OpenFilter, RowSearch, WithoutRow } from '../../../domain/archive/row-search.js';
+import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { idTime } from '../../../domain/basics/id-time.js';
+import { idsBeginAt } from '../../../domain/basics/ids.js';
 import { SlowAnswers } from '../../../domain/basics/slow-answers.js';
 import { OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
 import type { OpenDelivery } from '../../../domain/stats/backlog.js';
@@ -13,6 +15,12 @@ import { toQuery } from '../visibility/query.js';
 
 /** More deliveries than this are not read for one response: it would take seconds. */
 export const MAX_OPEN = 20_000;
+
+/** Events that are looked at together for deliveries that have no row, and how far back, milliseconds. */
+const LOOKED_AT = 200;
+const LOOKED_BACK_MS = 24 * 3_600_000;
+/** Sorts behind the id of every event. */
+const BEHIND_ALL = '~';
 
 /** Open deliveries as they were at a moment. */
 export interface OpenAt {
@@ -28,7 +36,7 @@ export interface OpenAt {
 /** Reads what is open, for counts. */
 export class BacklogReader {
   private readonly client: Client;
-  private readonly rows: Pick<RowSearch, 'open'>;
+  private readonly rows: Pick<RowSearch, 'open' | 'withoutRows'>;
   private readonly graceMs: number;
   /** Of readings at once in this process. */
   private readonly limit = pLimit(4);
@@ -36,7 +44,7 @@ export class BacklogReader {
   private readonly answers = new SlowAnswers<OpenAt>(20);
 
   /** @param graceMs a delivery that has been due for longer is overdue, milliseconds */
-  constructor(client: Client, rows: Pick<RowSearch, 'open'>, graceMs: number) {
+  constructor(client: Client, rows: Pick<RowSearch, 'open' | 'withoutRows'>, graceMs: number) {
     this.client = client;
     this.rows = rows;
     this.graceMs = graceMs;
@@ -56,14 +64,43 @@ export class BacklogReader {
 
   private async readNow(filter: OpenFilter): Promise<OpenAt> {
     const at = sharedNow();
+    const waiting = await this.notBegun(filter, at);
     const found = await this.rows.open(filter, MAX_OPEN + 1);
+    const ids = new Set(found.map(({ id }) => id));
+    const others = waiting.filter((one) => !ids.has(deliveryId(one)));
+    const deliveries = [...found.flatMap(toOpen), ...others.map(toWaiting)];
     return {
       at,
       overdueBefore: at - this.graceMs,
-      deliveries: found.slice(0, MAX_OPEN).flatMap(toOpen),
-      isComplete: found.length <= MAX_OPEN,
+      deliveries: deliveries.slice(0, MAX_OPEN),
+      isComplete: deliveries.length <= MAX_OPEN,
     };
   }
+
+  /**
+   * Deliveries that have no row yet, the latest first: back to where all of some events have one. Whoever begins with
+   * deliveries begins with the oldest, so that before there few are left.
+   */
+  private async notBegun({ account_id, endpoint_id, event_kind }: OpenFilter, at: number) {
+    const from = idsBeginAt('event', at - LOOKED_BACK_MS);
+    const waiting: WithoutRow[] = [];
+    for (let until: string | undefined = BEHIND_ALL; until && waiting.length <= MAX_OPEN; ) {
+      const { found, last } = await this.rows.withoutRows(account_id, { from, until }, LOOKED_AT);
+      const matching = found.filter(
+        (one) =>
+          (endpoint_id === undefined || one.endpoint_id === endpoint_id) &&
+          (event_kind === undefined || one.event_kind === event_kind),
+      );
+      waiting.push(...matching);
+      until = found.length > 0 ? last : undefined;
+    }
+    return waiting;
+  }
+}
+
+function toWaiting({ account_id, endpoint_id, event_kind, event_id }: WithoutRow): OpenDelivery {
+  const createdAt = idTime(event_id);
+  return { account_id, endpoint_id, event_kind, status: 'delivering', createdAt, dueAt: createdAt };
 }
 
 function toOpen(row: ListedDelivery): OpenDelivery[] {
