@@ -1,18 +1,17 @@
 import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
-import type { DeliveryRows, TerminatedExecutions, ToldRun } from '../src/domain/archive/told.js';
+import type { DeliveryRows, TerminatedExecutions } from '../src/domain/archive/told.js';
 import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import type { ChangeOutcome } from '../src/domain/change/change.js';
+import type { AttemptOrder, AttemptOrders } from '../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type {
   AcceptedEvent,
-  DeliveryGroup,
-  DeliverySettings,
   DeliveryTarget,
+  NamedEvent,
 } from '../src/domain/delivery/delivery.js';
-import type { LiveGroup, MemberAttempt } from '../src/domain/delivery/delivery-group.js';
 import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain/endpoint/endpoint.js';
@@ -22,31 +21,16 @@ import type { FailingMark } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
-import type { PayloadSealer } from '../src/domain/privacy/payload-sealer.js';
+import type { EventPayloads } from '../src/domain/privacy/event-payloads.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
 
-/** First attempts to make side by side. */
-export interface AttemptsRequest extends DeliveryGroup {
-  timeout_ms: number;
-  /** See {@link AttemptRequest.lost_tries}. */
-  lost_tries?: number;
-}
+/** Attempts of an execution to make in the direct lane, inside a workflow task. */
+export interface DirectAttempts extends AttemptOrders, Asked {}
 
-/** The first attempts of an execution, whose rows are kept then. */
-export interface FirstAttemptsRequest extends Asked {
-  group: LiveGroup;
-  run: ToldRun;
-  /** When the execution began, milliseconds since the epoch. */
-  began: number;
-  /** So many earlier tasks may have made them. */
-  lost_tries?: number;
-}
-
-/** Attempts at released deliveries of a group to make side by side. */
-export interface ReleasedAttemptsRequest extends AttemptsRequest {
-  attempts: readonly MemberAttempt[];
+/** Attempts at released deliveries. */
+export interface ReleasedAttempts extends DirectAttempts {
   /** How long ago the oldest of their releases was sent, milliseconds. */
   waited_ms?: number;
 }
@@ -229,7 +213,7 @@ export interface AttemptObserver {
 
 /** What an attempt needs. */
 export interface AttemptDependencies {
-  sealer: Pick<PayloadSealer, 'open' | 'sealBeside'>;
+  payloads: Pick<EventPayloads, 'of'>;
   endpoints: EndpointDirectory;
   turns: DeliveryTurns;
   /** What this process knows of endpoints. */
@@ -244,25 +228,16 @@ export interface AttemptDependencies {
   userAgent: string;
 }
 
-/** A part of an event's deliveries to start. */
-export interface DeliveryBatch extends AcceptedEvent, DeliverySettings {
-  targets: DeliveryTarget[];
-  /** Where these begin among the event's targets; absent: at the first one. */
-  offset?: number;
-}
-
 /** What activities write to the ledger. */
 export interface LedgerWriter {
-  /** What a run of deliveries, or a fan-out, was started with. */
-  readInput<Input extends LiveGroup | DeliveryBatch>(workflowId: string, runId: string): Promise<Input>;
   /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
   taskAttempt(workflowId: string, runId: string): Promise<number>;
   /**
    * Starts some of an event's deliveries, unless that has been done already.
    *
-   * @param offset where the first of them is among the event's targets
+   * @param first where the first of them is among the event's targets @param end where they end
    */
-  startSome(event: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void>;
+  startSome(eventId: string, first: number, end: number): Promise<void>;
   /**
    * Releases what waits for an endpoint, oldest first. It lasts until nothing is left, or deliveries to the endpoint
    * wait again.
@@ -285,7 +260,7 @@ export interface LedgerWriter {
 /** The first attempts in the direct lane, which may begin before their workflows ask for them. */
 export interface EarlyAttempts {
   /** `null` for an attempt that could not be made. */
-  attempt(runId: string, request: AttemptsRequest): Promise<(AttemptReport | null)[]>;
+  attempt(runId: string, orders: readonly AttemptOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
 }
 
 /** A page of what a replay acts on. */
@@ -383,6 +358,8 @@ export interface ActivityDependencies {
   /** Removes the payloads that are past their time. @returns how many */
   removePayloads(): Promise<number>;
   rows: DeliveryRows;
+  /** A report whose attempt has what was answered sealed, as it may stand in a history. */
+  sealAnswers(event: NamedEvent | undefined, report: AttemptReport): Promise<AttemptReport>;
   /** Executions that were terminated in Temporal. */
   terminated: TerminatedExecutions;
   ends: UnannouncedEnds;

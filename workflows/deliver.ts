@@ -13,15 +13,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import {
-  FIRST_TURNS,
-  type FirstAttempts,
-  type Told,
-  type ToldRun,
-  toldOf,
-} from '../src/domain/archive/told.js';
-import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
+import { type Told, type ToldRun, toldOf } from '../src/domain/archive/told.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
+import { type AttemptOrders, type MadeAttempts, TURNS_OF_ATTEMPTS } from '../src/domain/delivery/attempt-order.js';
 import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
 import { type DeliveryRecord, isClosed } from '../src/domain/delivery/delivery.js';
 import {
@@ -82,8 +76,6 @@ export async function deliver(input: LiveGroup): Promise<DeliverResult> {
   // A cancellation is for the wait of an only delivery, not for attempts; of several, each is cancelled by itself.
   return CancellationScope.nonCancellable(() => new Deliveries(input, scope).run());
 }
-
-type Reports = readonly (AttemptReport | null)[];
 
 /** Released deliveries that are attempted in the direct lane. */
 interface Released {
@@ -324,30 +316,32 @@ class Deliveries {
     };
   }
 
-  /** The first attempts at healthy endpoints, inside the first workflow task, which keeps their rows, too. */
+  /** The first attempts at healthy endpoints, inside the first workflow task. */
   private async attemptFirst(first: MemberAttempt[]): Promise<void> {
     const { isolated } = this.input;
     const lost_tries = isolated ? 0 : lostFirstTasks();
-    let made: FirstAttempts | undefined;
+    let made: MadeAttempts | undefined;
     if (!isolated) {
+      const orders = this.ordersFor(first);
       this.meanwhile = [];
-      made = await this.direct
-        .attemptFirst({
-          ...{ group: this.input, run: this.told, began: this.began, asked_at: Date.now() },
-          ...(lost_tries > 0 && { lost_tries }),
-        })
-        .catch(() => undefined);
-      this.turns = FIRST_TURNS;
+      const lost = lost_tries > 0 ? { lost_tries } : {};
+      made = await this.direct.attemptFirst({ ...orders, ...lost, asked_at: Date.now() }).catch(() => undefined);
     }
-    for (const { index, snapshot } of made?.recorded ?? []) this.machine.adopt(index, snapshot);
-    const left = first.filter(({ index }) => this.machine.member(index)?.isAttempting);
-    const unmade = this.settleDirect(
-      left,
-      left.map(({ index }) => made?.reports[index] ?? null),
-      this.began,
-    );
-    if (made?.kept) for (const index of this.kept.keys()) this.kept[index] = this.recordText(index);
-    this.begin(unmade, lost_tries);
+    this.begin(this.settleDirect(first, made, this.began), lost_tries);
+  }
+
+  /** What whoever makes attempts needs to make them, and to keep the rows of their deliveries. */
+  private ordersFor(attempts: readonly MemberAttempt[]): AttemptOrders {
+    const { schedule, attempt_timeout_ms, park_limit_ms } = this.input;
+    const turn = this.turns + 1;
+    this.turns += TURNS_OF_ATTEMPTS;
+    return {
+      run: this.told,
+      turn,
+      settings: { schedule, attempt_timeout_ms, park_limit_ms },
+      seed: this.machine.seed,
+      orders: this.machine.orders(attempts),
+    };
   }
 
   /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
@@ -366,27 +360,51 @@ class Deliveries {
 
   /** Attempts in the direct lane, inside the workflow task: at endpoints that answer again. */
   private async attemptReleased({ released: attempts, releasedAt }: Released, now: number): Promise<void> {
-    const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
+    const orders = this.ordersFor(attempts);
     const asked_at = Date.now();
     const waited = releasedAt === undefined ? {} : { waited_ms: asked_at - releasedAt };
     this.meanwhile = [];
-    const request = { attempts, events, deliveries, timeout_ms, asked_at, ...waited };
-    const made = await this.direct.attemptReleased(request).catch(() => undefined);
-    this.begin(this.settleDirect(attempts, made?.reports ?? [], now), made?.lost_tries);
+    const made = await this.direct
+      .attemptReleased({ ...orders, ...waited, asked_at })
+      .catch(() => undefined);
+    this.begin(this.settleDirect(attempts, made, now), made?.lost_tries);
   }
 
-  /** Takes in what a local activity reports, and before it what came meanwhile. @returns attempts that were not made */
+  /** Takes in what a local activity has made, and before it what came meanwhile. @returns attempts that were not made */
   private settleDirect(
     attempts: readonly MemberAttempt[],
-    reports: Reports,
+    made: MadeAttempts | undefined,
     otherwise: number,
   ): MemberAttempt[] {
-    const end = Math.max(...reports.flatMap((report) => report?.ended_at ?? []));
-    const now = Number.isFinite(end) ? end : otherwise;
+    const now = endOf(made) ?? otherwise;
     const { meanwhile = [] } = this;
     this.meanwhile = undefined;
     for (const take of meanwhile) take(now);
-    return this.machine.settle(attempts, reports, now);
+    return this.settle(attempts, made, now);
+  }
+
+  /** Takes in what was made of attempts. @returns those that were not made */
+  private settle(
+    attempts: readonly MemberAttempt[],
+    made: MadeAttempts | undefined,
+    now: number,
+  ): MemberAttempt[] {
+    const isRecorded = new Set(made?.recorded?.map(({ index }) => index));
+    for (const { index, snapshot } of made?.recorded ?? []) this.machine.adopt(index, snapshot);
+    const others = attempts.flatMap((attempt, position) =>
+      isRecorded.has(attempt.index) ? [] : [{ attempt, report: made?.reports[position] }],
+    );
+    const unmade = this.machine.settle(
+      others.map(({ attempt }) => attempt),
+      others.map(({ report }) => report),
+      now,
+    );
+    // The row of a first attempt that was not made says so.
+    if (made?.kept)
+      for (const { index, number } of attempts)
+        if (number === 1 || !unmade.some((one) => one.index === index))
+          this.kept[index] = this.recordText(index);
+    return unmade;
   }
 
   private begin(batch: readonly MemberAttempt[], lost_tries = 0): void {
@@ -424,8 +442,8 @@ class Deliveries {
       },
     });
     for (let left = batch; left.length > 0; ) {
-      const reports = await attemptMembers({ attempts: left }).catch(() => []);
-      const unmade = await this.tell((now) => this.machine.settle(left, reports, now), true);
+      const made = await attemptMembers(this.ordersFor(left)).catch(() => undefined);
+      const unmade = await this.tell((now) => this.settle(left, made, now), true);
       if (unmade.length === left.length) await sleep(this.timings.group_broken_ms);
       left = unmade;
     }
@@ -517,9 +535,7 @@ class Deliveries {
     const status = record?.status ?? 'delivered';
     if (status === 'delivered') return result;
     if (status === 'cancelled') return endCancelled(this.scope);
-    const isSealed = this.input.events[0]?.sealed !== undefined;
-    // A failure's message is not encrypted, as its details are: of a sealed event it says no more than the status.
-    const message = (!isSealed && record && reasonOf(record)) || status;
+    const message = (record && reasonOf(record)) || status;
     throw ApplicationFailure.create({ type: status, message, nonRetryable: true, details: [result] });
   }
 
@@ -529,6 +545,12 @@ class Deliveries {
     for (const { status } of this.machine.records) result[status] = (result[status] ?? 0) + 1;
     return result;
   }
+}
+
+/** When attempts ended, by the workflow's time, as they say; `undefined` if they do not. Milliseconds since the epoch. */
+function endOf(made: MadeAttempts | undefined): number | undefined {
+  const ends = made?.reports.flatMap((report) => report?.ended_at ?? []) ?? [];
+  return ends.length > 0 ? Math.max(...ends) : undefined;
 }
 
 /** What is told of a release to a delivery. */

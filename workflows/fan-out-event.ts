@@ -2,10 +2,7 @@ import { proxyActivities, upsertMemo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { FanOutEventInput } from './inputs.js';
 
-/**
- * Deliveries that one activity starts. It reads the event from the workflow's own input, so that the payload stands in
- * the history once, however many batches there are; progress is written after each.
- */
+/** Deliveries that one activity starts. Progress is written after each. */
 const BATCH_SIZE = 600;
 
 const { startDeliveries } = proxyActivities<Activities>({
@@ -19,11 +16,11 @@ const { startDeliveries } = proxyActivities<Activities>({
  * Interrupted, it goes on where it was; what has been started already is not started again, as its workflow id is
  * taken.
  */
-export async function fanOutEvent({ targets }: FanOutEventInput): Promise<{ deliveries: number }> {
-  for (let first = 0; first < targets.length; first += BATCH_SIZE) {
-    const end = Math.min(first + BATCH_SIZE, targets.length);
-    await startDeliveries({ first, end });
-    upsertMemo({ fan_out: { started: end, total: targets.length } });
+export async function fanOutEvent({ event, total }: FanOutEventInput): Promise<{ deliveries: number }> {
+  for (let first = 0; first < total; first += BATCH_SIZE) {
+    const end = Math.min(first + BATCH_SIZE, total);
+    await startDeliveries({ event_id: event.event_id, first, end });
+    upsertMemo({ fan_out: { started: end, total } });
   }
-  return { deliveries: targets.length };
+  return { deliveries: total };
 }

@@ -1,5 +1,4 @@
-import type { DeliveryBatch } from '../activities/ports.js';
-import type { DeliveryStatus } from '../src/domain/delivery/delivery.js';
+import type { DeliveryStatus, NamedEvent } from '../src/domain/delivery/delivery.js';
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
 import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
 import type { IncidentSettings, IncidentState } from '../src/domain/endpoint/incident-machine.js';
@@ -26,8 +25,11 @@ export interface ReleaseParkedInput extends EndpointKey {
   timings?: Timings;
 }
 
-/** Where the targets begin among the event's: at `offset`, if several executions share them. */
-export type FanOutEventInput = DeliveryBatch;
+export interface FanOutEventInput {
+  event: NamedEvent;
+  /** How many endpoints it goes to. */
+  total: number;
+}
 
 export interface ReplayDeliveriesInput {
   plan: ReplayPlan;

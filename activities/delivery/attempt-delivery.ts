@@ -1,7 +1,6 @@
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { decide } from '../../src/domain/attempt/outcome.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import { contextOf } from '../../src/domain/ledger/sealed-event.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AttemptDependencies } from '../ports.js';
 import { createConclude } from './conclude-attempt.js';
@@ -13,7 +12,7 @@ import { createSend } from './send-attempt.js';
  * Makes one attempt in three steps: the gate says whether it may be made now, the request is sent, and what the
  * response means is recorded with the endpoint.
  *
- * It throws only if no attempt was made: if the endpoint cannot be read, or if an unhealthy endpoint was to be
+ * It throws only if no attempt was made: if event or endpoint cannot be read, or if an unhealthy endpoint was to be
  * attempted in the direct lane. Once the request has been sent it returns a report, because Temporal would repeat an
  * activity that throws.
  */
@@ -21,7 +20,7 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
   const gate = createGate(dependencies);
   const send = createSend(dependencies);
   const conclude = createConclude(dependencies);
-  const { observer, sealer } = dependencies;
+  const { observer, payloads } = dependencies;
 
   return async function attemptDelivery(request: AttemptRequest): Promise<AttemptReport> {
     const report = await attemptOnce(request);
@@ -31,7 +30,7 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
 
   async function attemptOnce(request: AttemptRequest): Promise<AttemptReport> {
     // Before anything else: what was erased is over, whatever state the endpoint is in.
-    const payload = request.sealed ? await sealer.open(contextOf(request), request.payload) : request.payload;
+    const payload = await payloads.of(request);
     if (payload === undefined) return { kind: 'erased' };
     const passed = await gate(request);
     if (passed.kind !== 'passed') return passed;

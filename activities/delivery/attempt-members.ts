@@ -1,23 +1,16 @@
 import { Context } from '@temporalio/activity';
-import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
+import type { AttemptOrders, MadeAttempts } from '../../src/domain/delivery/attempt-order.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { LiveGroup, MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
+import { temporalClock } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies } from '../ports.js';
-import { callerOf } from './caller.js';
 import { handOver } from './hand-over.js';
 import { LostTries } from './lost-tries.js';
+import { createMakeAttempts, type Reports } from './make-attempts.js';
 import { isolatedLane } from './side-by-side.js';
 
 /**
- * Attempts at deliveries of the execution that calls. The payloads are in its own input, so they are not sent again.
- */
-export interface MembersRequest {
-  attempts: readonly MemberAttempt[];
-}
-
-/**
- * How often the reports so far are sent to Temporal, so that only attempts in flight are repeated after a crash.
- * Milliseconds.
+ * How often rows are kept of attempts that have ended while others are in flight, so that only those in flight are
+ * repeated after a crash. Milliseconds.
  */
 const HEARTBEAT_MS = 1_000;
 
@@ -28,36 +21,61 @@ const HEARTBEAT_MS = 1_000;
  */
 const SLOT_WAIT_MS = 2_000;
 
-/** Makes attempts of an execution side by side, in the isolated lane. */
-export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependencies, 'ledger' | 'attempt'>) {
+/** Makes attempts of an execution side by side, in the isolated lane, and keeps their rows. */
+export function createAttemptMembers(
+  dependencies: Pick<ActivityDependencies, 'attempt' | 'rows' | 'endpoints' | 'ends' | 'sealAnswers'>,
+) {
+  const { attempt } = dependencies;
+  const makeAttempts = createMakeAttempts(dependencies);
   const tries = new LostTries();
-  /**
-   * @returns a report for each attempt, in their order; `null` for one that could not be made
-   * @throws if none could be made
-   */
-  return ({ attempts }: MembersRequest): Promise<(AttemptReport | null)[]> =>
-    tries.counted(Context.current().info, (lost) => make(attempts, lost));
+
+  /** @throws if none could be made */
+  return (request: AttemptOrders): Promise<MadeAttempts> => {
+    const { info } = Context.current();
+    // By Temporal's clock, which is the workflow's: this machine's says only how long it has been since.
+    const began = { at: info.currentAttemptScheduledTimestampMs, since: performance.now() };
+    temporalClock.read(began.at);
+    const now = () =>
+      Math.max(Math.ceil(began.at + performance.now() - began.since), temporalClock.now());
+    return tries.counted(info, (lost) =>
+      makeAttempts(request, {
+        lost,
+        make: (positions, showSoFar) => make(request, positions, lost, now, showSoFar),
+      }),
+    );
+  };
 
   async function make(
-    attempts: readonly MemberAttempt[],
-    lostTries: number,
-  ): Promise<(AttemptReport | null)[]> {
+    { orders, settings }: AttemptOrders,
+    positions: readonly number[],
+    lost: number,
+    now: () => number,
+    showSoFar: (reports: Reports, at: number) => Promise<void>,
+  ): Promise<Reports> {
     const context = Context.current();
-    const { workflowId, runId } = callerOf(context.info);
-    const earlier = (context.info.heartbeatDetails ?? []) as (AttemptReport | null)[];
-    const reports = attempts.map((_, position) => earlier[position] ?? null);
-    const group = await ledger.readInput<LiveGroup>(workflowId, runId);
+    const reports: Reports = orders.map(() => null);
     const errors: unknown[] = [];
-    const heartbeat = setInterval(() => context.heartbeat(reports), HEARTBEAT_MS);
+    let shown = 0;
+    let showing: Promise<void> | undefined;
+    const heartbeat = setInterval(() => {
+      context.heartbeat();
+      const ended = reports.filter((report) => report !== null).length;
+      if (showing || ended === shown) return;
+      shown = ended;
+      showing = showSoFar(reports, now()).finally(() => {
+        showing = undefined;
+      });
+    }, HEARTBEAT_MS);
     try {
-      await isolatedLane([...attempts.entries()], async ([position, one]) => {
-        const request = attemptRequest(group, group.attempt_timeout_ms, {
-          ...one,
-          isolated: true,
-          ...(attempts.length > 1 && { slot_wait_ms: SLOT_WAIT_MS }),
-          lost_tries: (one.lost_tries ?? 0) + lostTries,
-        });
-        if (reports[position] || !request) return;
+      await isolatedLane(positions, async (position) => {
+        const order = orders[position];
+        if (!order) return;
+        const lost_tries = (order.attempt.lost_tries ?? 0) + lost;
+        const request = attemptRequest(
+          { ...order, attempt: { ...order.attempt, lost_tries } },
+          settings.attempt_timeout_ms,
+          { isolated: true, ...(orders.length > 1 && { slot_wait_ms: SLOT_WAIT_MS }) },
+        );
         try {
           reports[position] = await attempt(request);
         } catch (error) {
@@ -66,8 +84,9 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
       });
     } finally {
       clearInterval(heartbeat);
+      await showing;
     }
-    if (errors.length === attempts.length) throw errors[0];
-    return handOver(reports);
+    if (positions.length > 0 && errors.length === positions.length) throw errors[0];
+    return handOver(reports, now());
   }
 }

@@ -1,8 +1,8 @@
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
+import type { AttemptOrder } from '../../src/domain/delivery/attempt-order.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { DeliveryGroup } from '../../src/domain/delivery/delivery.js';
-import type { ActivityDependencies, AttemptsRequest, EarlyAttempts as Port } from '../ports.js';
+import type { ActivityDependencies, EarlyAttempts as Port } from '../ports.js';
 import { directLane } from './side-by-side.js';
 
 type Reports = (AttemptReport | null)[];
@@ -30,10 +30,10 @@ export class EarlyAttempts implements Port {
    *
    * @param placed whether this process has just decided that all of them are made in the direct lane
    */
-  begin(runId: string, { events, deliveries }: DeliveryGroup, timeout_ms: number, placed: boolean): void {
+  begin(runId: string, orders: readonly AttemptOrder[], timeoutMs: number, placed: boolean): void {
     if (this.stopped && !this.claims.has(runId)) return;
     // The workflow gets an error when it asks; here nobody waits for the result.
-    this.attempt(runId, { events, deliveries, timeout_ms }, placed).catch(() => {});
+    this.attempt(runId, orders, timeoutMs, placed).catch(() => {});
   }
 
   /** Stops beginning early attempts: the worker stops, so another one may get their workflows and make the attempts. */
@@ -47,18 +47,20 @@ export class EarlyAttempts implements Port {
    *
    * @param placed see {@link begin}
    */
-  attempt(runId: string, request: AttemptsRequest, placed = false): Promise<Reports> {
+  attempt(
+    runId: string,
+    orders: readonly AttemptOrder[],
+    timeoutMs: number,
+    placed = false,
+  ): Promise<Reports> {
     const claimed = this.claims.get(runId);
     if (claimed !== undefined) {
       this.claims.delete(runId);
       return claimed;
     }
-    const { timeout_ms, lost_tries, ...group } = request;
-    const first = { number: 1, trigger: 'schedule', lost_tries, ...(placed && { placed }) } as const;
-    const made = directLane([...group.deliveries.keys()], async (index) => {
-      const one = attemptRequest(group, timeout_ms, { index, ...first });
-      return one ? this.make(one) : null;
-    });
+    const made = directLane(orders, (order) =>
+      this.make(attemptRequest(order, timeoutMs, placed ? { placed } : {})),
+    );
     this.claims.set(runId, made);
     dropOldest(this.claims, MAX_CLAIMS);
     return made;

@@ -61,12 +61,15 @@ export class Keeper implements DeliveryRows {
     }
   }
 
-  async recorded(runId: string, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>> {
+  async recorded(
+    runId: string,
+    turn: number,
+    keys: readonly DeliveryKey[],
+  ): Promise<Map<string, DeliverySnapshot>> {
     const known = await this.options.rows.known(keys.map(deliveryId));
     const recorded = new Map<string, DeliverySnapshot>();
-    for (const [id, { run_id, whole }] of known)
-      if (run_id === runId && whole && whole.delivery.attempts.length > 0)
-        recorded.set(id, snapshotOf(whole));
+    for (const [id, row] of known)
+      if (row.run_id === runId && row.turn >= turn && row.whole) recorded.set(id, snapshotOf(row.whole));
     return recorded;
   }
 

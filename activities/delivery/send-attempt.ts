@@ -3,7 +3,6 @@ import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
-import { contextOf } from '../../src/domain/ledger/sealed-event.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
@@ -40,8 +39,7 @@ export function createSend({
   listenerExchange,
   tracing,
   userAgent,
-  sealer,
-}: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'tracing' | 'userAgent' | 'sealer'>) {
+}: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'tracing' | 'userAgent'>) {
   /** @param payload opened */
   return async function send(
     request: AttemptRequest,
@@ -90,7 +88,7 @@ export function createSend({
         ...(trace.address !== undefined && { address: trace.address }),
         timings_ms: trace.timings,
         request_bytes: Buffer.byteLength(payload),
-        ...('error_code' in answer ? answer : await seal(request, keptOf(answer, secretTexts))),
+        ...('error_code' in answer ? answer : keptOf(answer, secretTexts)),
         trigger: request.trigger,
       },
       ...(!('error_code' in answer) && {
@@ -99,18 +97,6 @@ export function createSend({
       }),
     };
   };
-
-  /**
-   * An endpoint may answer with what it was sent: what is kept of its response, and a digest of it, can be read as long
-   * as the payload.
-   */
-  async function seal(request: AttemptRequest, kept: Partial<Attempt>): Promise<Partial<Attempt>> {
-    const { response_sha256, response_headers, response_snippet, ...numbers } = kept;
-    if (!request.sealed || (!response_headers && response_sha256 === undefined)) return kept;
-    const text = JSON.stringify({ response_sha256, response_headers, response_snippet });
-    const response_sealed = await sealer.sealBeside(contextOf(request), request.payload, text);
-    return { ...numbers, ...(response_sealed !== undefined && { response_sealed }) };
-  }
 }
 
 /**

@@ -1,6 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { ActivityDependencies, DeliveryBatch } from '../ports.js';
-import { callerOf } from './caller.js';
+import type { ActivityDependencies } from '../ports.js';
 
 /**
  * How many are started at once: in groups that is three to six calls to Temporal, which on another machine wait longer
@@ -8,8 +7,9 @@ import { callerOf } from './caller.js';
  */
 const AT_ONCE = 360;
 
-/** Offsets in a fan-out's targets: from `first` up to, not including, `end`. */
+/** Offsets in an event's targets: from `first` up to, not including, `end`. */
 export interface TargetRange {
+  event_id: string;
   first: number;
   end: number;
 }
@@ -19,15 +19,11 @@ export interface TargetRange {
  * heartbeat, and starts nothing twice.
  */
 export function createStartDeliveries({ ledger }: Pick<ActivityDependencies, 'ledger'>) {
-  return async function startDeliveries({ first, end }: TargetRange): Promise<void> {
+  return async function startDeliveries({ event_id, first, end }: TargetRange): Promise<void> {
     const context = Context.current();
-    const { info } = context;
-    const { workflowId, runId } = callerOf(info);
-    const { targets, offset: begin = 0, ...event } = await ledger.readInput<DeliveryBatch>(workflowId, runId);
-    const done: unknown = info.heartbeatDetails;
+    const done: unknown = context.info.heartbeatDetails;
     for (let next = typeof done === 'number' ? done : first; next < end; next += AT_ONCE) {
-      const some = targets.slice(next, Math.min(next + AT_ONCE, end));
-      await ledger.startSome(event, some, begin + next);
+      await ledger.startSome(event_id, next, Math.min(next + AT_ONCE, end));
       context.heartbeat(next + AT_ONCE);
     }
   };

@@ -27,6 +27,7 @@ import { UsedTicketRepository } from './endpoint/used-tickets.js';
 import { EventKindRepository } from './event/event-kinds.js';
 import { EventRepository } from './event/events.js';
 import { KeySecretRepository } from './event/key-secrets.js';
+import { PayloadReader } from './event/payloads.js';
 import { StarterRepository } from './event/starters.js';
 import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
@@ -148,6 +149,8 @@ export async function connectDatabase(
     everyEndpoint: new EveryEndpoint(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
     events: new EventRepository(connection, archive, box),
+    /** Of stored events, for attempts. */
+    payloads: new PayloadReader(connection, sealer, box),
     eventKinds: new EventKindRepository(connection, changes, timings),
     /** Whose something is: for the operator alone. */
     holders: new HolderRepository(connection),

@@ -22,7 +22,7 @@ export type Attempts = Awaited<ReturnType<typeof createAttempts>>;
  */
 export async function createAttempts(
   settings: Settings,
-  { database, sealer }: Servers,
+  { database }: Servers,
   {
     addressPolicy,
     ownPorts,
@@ -42,7 +42,7 @@ export async function createAttempts(
   );
   const attempt = createAttemptDelivery({
     ...parts,
-    sealer,
+    payloads: database.payloads,
     endpoints: endpointDirectory(database.endpoints),
     turns: database.deliveryTurns,
     poster,

@@ -66,6 +66,7 @@ export function createStarter(
     client,
     sealer,
     store: database.events,
+    payloads: database.payloads,
     search: database.archive.search,
     rows: createKeeper(servers),
     onTrouble,

@@ -48,12 +48,35 @@ export function runWorker(
       accounts: createAccountRemoval(database, ledger),
       removePayloads: () => database.archive.removePayloads(),
       rows: createKeeper(servers),
+      sealAnswers: createAnswerSealer(servers),
       ends: database.ends,
       terminated: new TerminatedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE),
       erasures: createErasures(servers, ledger),
       userAgent: USER_AGENT,
     },
   );
+}
+
+/**
+ * Seals what an endpoint answered, for a history: it may have answered with what it was sent. Where it cannot be sealed
+ * it is left out.
+ */
+function createAnswerSealer({ database, sealer }: Servers): ActivityDependencies['sealAnswers'] {
+  return async (event, report) => {
+    if (report.kind !== 'attempted' || !event) return report;
+    const { response_sha256, response_headers, response_snippet, ...attempt } = report.attempt;
+    if (!response_headers && response_sha256 === undefined) return report;
+    const text = JSON.stringify({ response_sha256, response_headers, response_snippet });
+    const { account_id: accountId, event_id: eventId } = event;
+    const response_sealed = await database.archive.rows
+      .eventsOf([eventId])
+      .then((events) => sealer.sealBeside({ accountId, eventId }, events.get(eventId)?.key ?? '', text))
+      .catch(() => undefined);
+    return {
+      ...report,
+      attempt: { ...attempt, ...(response_sealed !== undefined && { response_sealed }) },
+    };
+  };
 }
 
 function deploymentOf(settings: Settings): WorkerSettings['deployment'] {

@@ -185,7 +185,7 @@ function beginning(
   return [{ at, type: continues ? 'started' : 'reset', text, ...execution }];
 }
 
-/** Attempts of a told record, whole: what the row has whole already is not opened again. */
+/** Attempts of a told record, as far as they need not be opened: those that the row has are whole. */
 export function attemptsKnown(
   before: WholeDelivery | undefined,
   record: DeliveryRecord,
@@ -195,7 +195,9 @@ export function attemptsKnown(
   );
   return record.attempts.map(
     (attempt) =>
-      known.get(`${attempt.number} ${attempt.at}`) ?? (attempt.shortened ? viewAttempt(attempt) : undefined),
+      known.get(`${attempt.number} ${attempt.at}`) ??
+      // Only what an execution had to keep for long is sealed.
+      (attempt.response_sealed === undefined ? viewAttempt(attempt) : undefined),
   );
 }
 

@@ -1,4 +1,3 @@
-import type { AttemptReport } from '../attempt/attempt-report.js';
 import type { DeliveryKey } from '../basics/delivery-id.js';
 import type { Intervention } from '../delivery/delivery.js';
 import type { GroupMachine, LiveGroup } from '../delivery/delivery-group.js';
@@ -42,19 +41,6 @@ export interface Told {
   deliveries: ToldDelivery[];
 }
 
-/** What was made of the first attempts of an execution. A Temporal payload. */
-export interface FirstAttempts {
-  /** Of each delivery, in their order; `null` for an attempt that could not be made, or is recorded. */
-  reports: (AttemptReport | null)[];
-  /** Deliveries of which an attempt was recorded before this task: what is recorded counts. */
-  recorded?: { index: number; snapshot: DeliverySnapshot }[];
-  /** Their rows say all that these reports say. */
-  kept: boolean;
-}
-
-/** As often the local activity of the first attempts may tell of deliveries: before they have ended, and after. */
-export const FIRST_TURNS = 2;
-
 /** A delivery of a group, as it is told of; `undefined` if there is none. */
 export function toldOf(group: LiveGroup, machine: GroupMachine, index: number): ToldDelivery | undefined {
   const delivery = group.deliveries[index];
@@ -76,10 +62,10 @@ export interface DeliveryRows {
    */
   keep(told: Told, isNew?: boolean): Promise<void>;
   /**
-   * Deliveries of a run that an attempt is recorded of, by id: who repeats a lost task takes this in place of another
-   * attempt.
+   * Deliveries that a run has told of in a turn or later, by id: who repeats a lost task takes what is recorded in place
+   * of another attempt.
    */
-  recorded(runId: string, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>>;
+  recorded(runId: string, turn: number, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>>;
   /** Closes the rows of those deliveries of an execution that were open when it was terminated. */
   terminated(execution: TerminatedExecution): Promise<void>;
 }

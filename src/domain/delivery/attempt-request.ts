@@ -1,17 +1,13 @@
 import { present } from '../basics/objects.js';
-import type { AcceptedEvent, DeliveryGroup } from './delivery.js';
+import type { AttemptOrder } from './attempt-order.js';
+import type { NamedEvent } from './delivery.js';
 import type { MemberAttempt } from './delivery-group.js';
 
 /** An attempt to make. */
 export interface AttemptRequest
-  extends Pick<
-      AcceptedEvent,
-      'account_id' | 'event_id' | 'event_kind' | 'payload' | 'traceparent' | 'tracestate'
-    >,
+  extends Pick<NamedEvent, 'account_id' | 'event_id' | 'event_kind' | 'traceparent' | 'tracestate'>,
     Omit<MemberAttempt, 'index'> {
   endpoint_id: string;
-  /** The payload is sealed. */
-  sealed?: true;
   timeout_ms: number;
   /** Made in the isolated lane, where its endpoint may be slow or failing. */
   isolated?: boolean;
@@ -25,23 +21,18 @@ export interface AttemptRequest
 }
 
 /**
- * The request for an attempt at a delivery of a group. Whoever starts a delivery and the delivery's workflow both ask
- * for the first attempt, so what they ask for is put together here alone.
+ * The request for an attempt. Whoever starts a delivery and the delivery's workflow both ask for the first attempt, so
+ * what they ask for is put together here alone.
  *
  * @param timeout_ms time for the endpoint to answer
- * @returns `undefined` if the group has no such delivery
  */
 export function attemptRequest(
-  { events, deliveries }: DeliveryGroup,
+  { event, endpoint_id, attempt }: Pick<AttemptOrder, 'event' | 'endpoint_id' | 'attempt'>,
   timeout_ms: number,
-  { index, ...how }: MemberAttempt & Pick<AttemptRequest, 'isolated' | 'placed' | 'slot_wait_ms'>,
-): AttemptRequest | undefined {
-  const delivery = deliveries[index];
-  const event = delivery && events[delivery.event];
-  if (!event) return undefined;
-  const { account_id, event_id, event_kind, payload, traceparent, tracestate } = event;
-  const { endpoint_id } = delivery;
-  const sealed = event.sealed && (true as const);
-  const of = { account_id, event_id, endpoint_id, event_kind, payload, sealed, traceparent, tracestate };
-  return present({ ...of, timeout_ms, ...how, lost_tries: how.lost_tries || undefined });
+  how: Pick<AttemptRequest, 'isolated' | 'placed' | 'slot_wait_ms'> = {},
+): AttemptRequest {
+  const { account_id, event_id, event_kind, traceparent, tracestate } = event;
+  const { index: _, lost_tries, ...which } = attempt;
+  const of = { account_id, event_id, endpoint_id, event_kind, traceparent, tracestate };
+  return present({ ...of, timeout_ms, ...which, ...how, lost_tries: lost_tries || undefined });
 }

@@ -4,6 +4,7 @@ import { deliveryId } from '../basics/delivery-id.js';
 import type { HeldBack } from '../endpoint/endpoint-condition.js';
 import { groupJitter } from '../endpoint/retry-schedule.js';
 import type { Timings } from '../timings.js';
+import type { AttemptOrder } from './attempt-order.js';
 import {
   type DeliveryGroup,
   type DeliveryRecord,
@@ -45,17 +46,6 @@ export interface MemberAttempt {
   /** Its turn under the endpoint's rate limit, for which it has waited, by MongoDB's time. ISO 8601, UTC. */
   turn?: string;
   /** So many tries of it may have been sent before, in a workflow task or by a process that was lost. */
-  lost_tries?: number;
-}
-
-/**
- * Attempts at released deliveries of a group. A Temporal payload: a report for each of them, in their order, `null` for
- * one that could not be made.
- */
-export interface ReleasedAttempts {
-  attempts: readonly MemberAttempt[];
-  reports: (AttemptReport | null)[];
-  /** So many tries of each may have been sent before; absent: none. */
   lost_tries?: number;
 }
 
@@ -103,14 +93,16 @@ export class GroupMachine {
   private readonly group: LiveGroup;
   private readonly members: DeliveryMachine[];
   private readonly surroundings: Surroundings;
+  /** Of the waits' jitter, which is the same for all members. */
+  readonly seed: string;
   private now: number;
 
   /** @param now milliseconds since the epoch */
   constructor(group: LiveGroup, now: number) {
     this.group = group;
     this.now = now;
-    const seed = `${group.events[0]?.event_id}:${group.deliveries[0]?.endpoint_id}`;
-    this.surroundings = { now: () => this.now, random: (attempt) => groupJitter(seed, attempt) };
+    this.seed = `${group.events[0]?.event_id}:${group.deliveries[0]?.endpoint_id}`;
+    this.surroundings = { now: () => this.now, random: (attempt) => groupJitter(this.seed, attempt) };
     this.members = group.deliveries.map(({ endpoint_id }, index) => {
       const snapshot = group.so_far?.[index];
       if (snapshot) return this.memberFrom(index, snapshot);
@@ -158,6 +150,18 @@ export class GroupMachine {
     return this.members.flatMap((machine, index) =>
       machine.isAttempting ? [{ index, number: machine.nextNumber, trigger }] : [],
     );
+  }
+
+  /** Attempts with all that whoever makes them needs to settle them. */
+  orders(attempts: readonly MemberAttempt[]): AttemptOrder[] {
+    return attempts.flatMap((attempt) => {
+      const delivery = this.group.deliveries[attempt.index];
+      const event = delivery && this.group.events[delivery.event];
+      const snapshot = this.members[attempt.index]?.snapshot;
+      if (!event || !snapshot) return [];
+      const { endpoint_id, schedule } = delivery;
+      return [{ event, endpoint_id, ...(schedule && { schedule }), snapshot, attempt }];
+    });
   }
 
   /** The records of all deliveries, in their order. */

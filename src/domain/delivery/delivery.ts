@@ -125,12 +125,15 @@ export interface AcceptedEvent {
   tracestate?: string | undefined;
 }
 
-/** The event of something that has more, such as the input of a fan-out. */
-export function pickEvent(from: AcceptedEvent): AcceptedEvent {
-  const { account_id, event_id, event_kind, payload, sealed, accepted_at } = from;
-  const { keys, sequence, is_test, traceparent, tracestate } = from;
-  const event = { account_id, event_id, event_kind, payload, sealed, accepted_at };
-  return present({ ...event, keys, sequence, is_test, traceparent, tracestate });
+/** An event as executions have it: nothing of what it says, which stands in MongoDB. A Temporal payload. */
+export type NamedEvent = Pick<
+  AcceptedEvent,
+  'account_id' | 'event_id' | 'event_kind' | 'accepted_at' | 'traceparent' | 'tracestate'
+>;
+
+export function namedEvent(event: NamedEvent): NamedEvent {
+  const { account_id, event_id, event_kind, accepted_at, traceparent, tracestate } = event;
+  return present({ account_id, event_id, event_kind, accepted_at, traceparent, tracestate });
 }
 
 /** Where an event goes. */
@@ -165,6 +168,6 @@ export const MAX_EVENT_GROUP_SIZE = 120;
 
 /** Deliveries whose first attempts are made together, and the events they are of. */
 export interface DeliveryGroup {
-  events: AcceptedEvent[];
+  events: NamedEvent[];
   deliveries: GroupMember[];
 }

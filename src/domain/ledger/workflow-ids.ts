@@ -30,9 +30,7 @@ function idIn(workflowId: string, prefix: string): string | undefined {
 }
 
 /** The id of the workflow that starts the deliveries of an event with many endpoints, or none. */
-export function fanOutWorkflowId(accountId: string, eventId: string, part = 0): string {
-  return owned('fanout')(accountId, part === 0 ? eventId : `${eventId}:${part}`);
-}
+export const fanOutWorkflowId = owned('fanout');
 
 /** The inverse of {@link fanOutWorkflowId}. */
 export function parseFanOutWorkflowId(

@@ -1,5 +1,6 @@
 import type { Connection } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { FIRST_OPEN_POSITION } from '../../domain/archive/archived.js';
 import type { KeptDays } from '../../domain/archive/kept-days.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { EventSeal, retagEvents } from '../event/event-document.js';
@@ -10,6 +11,8 @@ import { RowTags } from './row-tags.js';
 
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
+/** A payload of which something is still to be sent is looked at again after this, milliseconds. */
+const POSTPONED_MS = 3_600_000;
 
 /** How long closed deliveries are kept, and how long the payloads of their events. */
 export interface ArchiveRetention {
@@ -52,13 +55,37 @@ export class ArchiveRepository extends ArchiveReader {
   async removePayloads(now = sharedDate()): Promise<number> {
     const expired = { payload_expires_at: { $lt: now } };
     for (let removed = 0; ; ) {
-      const some = await this.eventModel.find(expired, { _id: 1 }).limit(IDS_AT_ONCE).lean();
+      const some = await this.eventModel.find(expired, { account_id: 1 }).limit(IDS_AT_ONCE).lean();
       if (some.length === 0) return removed;
+      const needed = await this.withOpenDeliveries(some);
+      const ids = some.map(({ _id }) => _id);
+      const gone = ids.filter((id) => !needed.has(id));
       const { modifiedCount } = await this.eventModel.updateMany(
-        { ...expired, _id: { $in: some.map(({ _id }) => _id) } },
+        { ...expired, _id: { $in: gone } },
         { $unset: { sealed: 1, payload_expires_at: 1 } },
       );
       removed += modifiedCount;
+      if (needed.size > 0)
+        await this.eventModel.updateMany(
+          { _id: { $in: [...needed] } },
+          { $set: { payload_expires_at: new Date(now.getTime() + POSTPONED_MS) } },
+        );
     }
+  }
+
+  /** The ids of those of some events with a delivery that is open. */
+  private async withOpenDeliveries(
+    events: readonly { _id: string; account_id: string }[],
+  ): Promise<Set<string>> {
+    const ofAccount = new Map<string, string[]>();
+    for (const { _id, account_id } of events)
+      ofAccount.set(account_id, [...(ofAccount.get(account_id) ?? []), _id]);
+    const open = new Set<string>();
+    for (const [account_id, ids] of ofAccount) {
+      const condition = { account_id, event_id: { $in: ids }, position: { $gte: FIRST_OPEN_POSITION } };
+      for (const { event_id } of await this.deliveryModel.find(condition, { event_id: 1 }).lean())
+        open.add(event_id);
+    }
+    return open;
   }
 }

@@ -22,7 +22,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
 /** Events that rows have just been written of, without their payloads: those of an event with many endpoints. */
-const REMEMBERED_EVENTS = { max: 1_000, ttl: 5_000 };
+const REMEMBERED_EVENTS = { max: 2_000, ttl: 10_000 };
 
 /** What writing rows needs. */
 export interface WriterOptions {

@@ -48,11 +48,11 @@ export class EventReader {
       async () => {
         const [stored, fanOut] = await Promise.all([
           archive.deliveriesOf(accountId, [eventId], MAX_DELIVERIES),
-          length > MAX_AWAITED || length === 0 ? findFanOut(client, accountId, eventId) : [],
+          length > MAX_AWAITED || length === 0 ? findFanOut(client, accountId, eventId) : undefined,
         ]);
         return { stored, fanOut };
       },
-      ({ stored, fanOut }) => fanOut.length > 0 || stored.length >= awaited,
+      ({ stored, fanOut }) => fanOut !== undefined || stored.length >= awaited,
     );
     const { event_kind: kind, sequence, is_test, payload, kept } = event;
     return {
@@ -70,11 +70,10 @@ export class EventReader {
    * The workflow task that keeps failing, so that an event's deliveries are not started; `undefined` if there is none.
    */
   async failingFanOut(accountId: string, eventId: string): Promise<FailingTask | undefined> {
-    const open = (await findFanOut(this.sources.client, accountId, eventId)).filter(
-      ({ closeTime }) => !closeTime,
-    );
-    const tasks = await Promise.all(open.map((execution) => readFailingTask(this.sources.client, execution)));
-    return tasks.find((task) => task && keepsFailing(task));
+    const { client } = this.sources;
+    const execution = await findFanOut(client, accountId, eventId);
+    const task = execution && !execution.closeTime && (await readFailingTask(client, execution));
+    return task && keepsFailing(task) ? task : undefined;
   }
 
   /**

@@ -33,33 +33,21 @@ export interface FanOutProgress {
 
 /** The memo of an execution that starts deliveries. */
 export interface FanOutMemo {
-  /** Of the deliveries that this execution starts. */
   fan_out: FanOutProgress;
-  /** How many executions start the event's deliveries. */
-  executions: number;
   /** The event's number; absent if it has none. */
   sequence?: number;
 }
 
-/** The executions that start an event's deliveries; none if they were started before the event was answered. */
-export async function findFanOut(client: Client, accountId: string, eventId: string): Promise<Execution[]> {
-  const describe = (part: number) => describeExecution(client, fanOutWorkflowId(accountId, eventId, part));
-  const first = await describe(0);
-  if (!first) return [];
-  const others = Array.from({ length: memoOf(first).executions - 1 }, (_, index) => describe(index + 1));
-  return [first, ...(await Promise.all(others)).flatMap((execution) => execution ?? [])];
+/** The execution that starts an event's deliveries; `undefined` if they were started before the event was answered. */
+export function findFanOut(
+  client: Client,
+  accountId: string,
+  eventId: string,
+): Promise<Execution | undefined> {
+  return describeExecution(client, fanOutWorkflowId(accountId, eventId));
 }
 
 /** The progress of an event's fan-out; `undefined` if it has none. */
-export function fanOutProgress(executions: readonly Execution[]): FanOutProgress | undefined {
-  if (executions.length === 0) return undefined;
-  const shares = executions.map((execution) => memoOf(execution).fan_out);
-  return {
-    started: shares.reduce((sum, { started }) => sum + started, 0),
-    total: shares.reduce((sum, { total }) => sum + total, 0),
-  };
-}
-
-function memoOf(execution: Execution): FanOutMemo {
-  return execution.memo as unknown as FanOutMemo;
+export function fanOutProgress(execution: Execution | undefined): FanOutProgress | undefined {
+  return (execution?.memo as unknown as FanOutMemo | undefined)?.fan_out;
 }

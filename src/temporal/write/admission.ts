@@ -36,12 +36,6 @@ export interface Reservation {
 }
 
 /**
- * The most bytes of payload in a group. It is one input of a workflow, which Temporal limits to 2 MiB
- * (`docs/decisions/0013`), and takes up to twice as much there: of what JSON has, JSON escapes quotation marks,
- * backslashes and line breaks, with one character more each.
- */
-export const MAX_GROUP_BYTES = 512 * 1024;
-/**
  * After a group its slot pauses: at least so many times as long as the start took, so that the first attempts get the
  * processor; then until as many deliveries wait as the group had, at most `most` times, because producers that were
  * answered send again. If starts take long because Temporal is far away, they send again much sooner: the second part
@@ -73,11 +67,9 @@ class Unit {
   isClosed = false;
   readonly started: Promise<void>;
   resolve = () => {};
-  private readonly events = new Set<string>();
   private readonly names = new Set<string>();
   private readonly ids = new Set<string>();
   private size = 0;
-  private bytes = 0;
   private attributeBytes = 1;
   private settle = () => {};
 
@@ -93,18 +85,14 @@ class Unit {
     const [first] = deliveries;
     if (!first || this.isClosed) return false;
     const { event } = first;
-    const bytes = this.events.has(event.event_id) ? 0 : Buffer.byteLength(event.payload);
     const names = [event.account_id, ...(event.keys ?? [])].filter((name) => !this.names.has(name));
     const attributeBytes = names.reduce((sum, name) => sum + bytesInList(name), 0);
     const fits =
       this.size + deliveries.length <= MAX_GROUP_SIZE &&
-      this.bytes + bytes <= MAX_GROUP_BYTES &&
       this.attributeBytes + attributeBytes <= MAX_ATTRIBUTE_BYTES;
     if (!fits && this.size > 0) return false;
-    this.events.add(event.event_id);
     for (const name of names) this.names.add(name);
     this.size += deliveries.length;
-    this.bytes += bytes;
     this.attributeBytes += attributeBytes;
     this.reserved += 1;
     return true;

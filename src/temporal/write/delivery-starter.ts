@@ -8,7 +8,6 @@ import {
   type AcceptedEvent,
   type DeliveryTarget,
   MAX_GROUP_SIZE,
-  pickEvent,
 } from '../../domain/delivery/delivery.js';
 import type { EventStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
@@ -17,9 +16,10 @@ import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/releas
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { EventPayloads } from '../../domain/privacy/event-payloads.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { TIMINGS, timingsOfInput } from '../../domain/timings.js';
-import { readInput, readTaskAttempt } from '../read/history.js';
+import { readTaskAttempt } from '../read/history.js';
 import {
   type EventHints,
   EventIntake,
@@ -55,6 +55,8 @@ export interface DeliveryStarterOptions extends StartCallOptions {
   sealer: PayloadSealer;
   /** Where events are stored. */
   store: EventStore;
+  /** What attempts ask for payloads. */
+  payloads: Pick<EventPayloads, 'remember'>;
   /** Finds deliveries that wait. */
   search: Pick<RowSearch, 'waiting' | 'some'>;
   /** What this process knows of endpoints. */
@@ -102,7 +104,7 @@ export class DeliveryStarter implements StartPlanner {
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
     this.calls = new StartCalls(options);
-    this.intake = new EventIntake(options.store, this, options.sealer);
+    this.intake = new EventIntake(options.store, this, options.sealer, options.payloads);
     this.retrying = new RetriedStarts(options.onTrouble);
     if (options.startsInFlight === 0) return;
     const slots = new StartSlots(options.startsInFlight);
@@ -216,7 +218,7 @@ export class DeliveryStarter implements StartPlanner {
   ): Promise<void> {
     const { grouping, options } = this;
     if (targets.length > (grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED) || targets.length === 0) {
-      const start = () => this.fanOutsOf(event.account_id)(() => startFanOut(options, event, targets));
+      const start = () => this.fanOutsOf(event.account_id)(() => startFanOut(options, event, targets.length));
       return this.retrying.untilStarted(start);
     }
     if (!grouping) return this.startAlone(deliveries);
@@ -279,11 +281,6 @@ export class DeliveryStarter implements StartPlanner {
     return this.underWay.size === 0 && this.unstarted.doubted().length === 0;
   }
 
-  /** What a run was started with. */
-  async readInput<Input>(workflowId: string, runId: string): Promise<Input> {
-    return (await readInput(this.options.client, { workflowId, runId })) as Input;
-  }
-
   /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
   async taskAttempt(workflowId: string, runId: string): Promise<number> {
     return readTaskAttempt(this.options.client, { workflowId, runId });
@@ -293,12 +290,15 @@ export class DeliveryStarter implements StartPlanner {
    * Starts some of an event's deliveries, unless that has been done already: in groups, or, if there are none, each by
    * itself.
    *
-   * @param offset where the first of them is among the event's targets
+   * @param first where the first of them is among the event's targets @param end where they end
    */
-  async startSome(batch: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void> {
-    const event = pickEvent(batch);
-    const deliveries = this.pending(event, targets).map((one) => ({ ...one, head: false }));
-    if (this.grouping) await this.grouping.groups.start(deliveries, offset);
+  async startSome(eventId: string, first: number, end: number): Promise<void> {
+    const stored = await this.options.store.find(eventId);
+    // It is past its time: nothing is left to be delivered.
+    if (!stored) return;
+    const { event, targets } = stored;
+    const deliveries = this.pending(event, targets.slice(first, end)).map((one) => ({ ...one, head: false }));
+    if (this.grouping) await this.grouping.groups.start(deliveries, first);
     else await this.calls.startAlone(deliveries);
   }
 

@@ -12,12 +12,15 @@ import {
 import type { deliver } from '../../../workflows/index.js';
 import { type DeliveryRows, type ToldRun, toldOf } from '../../domain/archive/told.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
-import type {
-  AcceptedEvent,
-  DeliveryGroup,
-  DeliverySettings,
-  Intervention,
-  NamedTarget,
+import type { AttemptOrder } from '../../domain/delivery/attempt-order.js';
+import {
+  type AcceptedEvent,
+  type DeliveryGroup,
+  type DeliverySettings,
+  type Intervention,
+  type NamedEvent,
+  type NamedTarget,
+  namedEvent,
 } from '../../domain/delivery/delivery.js';
 import { GroupMachine, type LiveGroup, waitFromStart } from '../../domain/delivery/delivery-group.js';
 import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
@@ -43,7 +46,7 @@ import type { PendingDelivery } from './admission.js';
  */
 export interface EarlyAttempts {
   /** @param placed whether it was decided of each delivery that its first attempt is made in the direct lane */
-  begin(runId: string, group: DeliveryGroup, timeoutMs: number, placed: boolean): void;
+  begin(runId: string, orders: readonly AttemptOrder[], timeoutMs: number, placed: boolean): void;
 }
 
 /** Measures start calls. */
@@ -179,7 +182,7 @@ export class StartCalls {
     const { event_id, event_kind, account_id, sequence } = event;
     const member = { endpoint_id, ...(schedule && { schedule }), event: 0 };
     return this.start(
-      { events: [event], deliveries: [member], ...this.options.settings, ...more },
+      { events: [namedEvent(event)], deliveries: [member], ...this.options.settings, ...more },
       !more.isolated,
       {
         ...options,
@@ -204,7 +207,7 @@ export class StartCalls {
     options: Omit<WorkflowStartOptions<typeof deliver>, 'args' | 'taskQueue'> & StartPolicies,
   ): Promise<WorkflowHandleWithStartDetails> {
     const { client, taskQueue, earlyAttempts, observer, timings = TIMINGS } = this.options;
-    const { events, deliveries, attempt_timeout_ms, isolated } = input;
+    const { deliveries, attempt_timeout_ms, isolated } = input;
     const began = performance.now();
     const handle = await client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
       ...options,
@@ -212,8 +215,11 @@ export class StartCalls {
       args: [{ ...input, ...timingsOfInput(timings) }],
     } as WorkflowStartOptions<typeof deliver>);
     observer?.started(deliveries.length, (performance.now() - began) / 1_000, isGroup(handle.workflowId));
-    if (handle.eagerlyStarted && !isolated)
-      earlyAttempts?.begin(handle.firstExecutionRunId, { events, deliveries }, attempt_timeout_ms, placed);
+    if (handle.eagerlyStarted && !isolated) {
+      const machine = new GroupMachine(input, sharedNow());
+      const orders = machine.orders(machine.firstAttempts);
+      earlyAttempts?.begin(handle.firstExecutionRunId, orders, attempt_timeout_ms, placed);
+    }
     return handle;
   }
 
@@ -310,9 +316,9 @@ function onceOnly(
 /** Deliveries as a group's input: each event once, even if several deliveries are of it. */
 function toGroup(pending: readonly PendingDelivery[]): DeliveryGroup {
   const indexes = new Map<string, number>();
-  const events: AcceptedEvent[] = [];
+  const events: NamedEvent[] = [];
   const deliveries = pending.map(({ event, target }) => {
-    const index = indexes.get(event.event_id) ?? events.push(event) - 1;
+    const index = indexes.get(event.event_id) ?? events.push(namedEvent(event)) - 1;
     indexes.set(event.event_id, index);
     return { ...target, event: index };
   });

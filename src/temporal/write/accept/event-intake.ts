@@ -11,6 +11,7 @@ import type {
 } from '../../../domain/delivery/stored-event.js';
 import type { FailingMark } from '../../../domain/endpoint/incident.js';
 import { storableEvent } from '../../../domain/ledger/sealed-event.js';
+import type { EventPayloads } from '../../../domain/privacy/event-payloads.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
 
 /** Events that are inserted together, and the bytes of their payloads. */
@@ -82,13 +83,21 @@ export class EventIntake {
   private readonly store: EventStore;
   private readonly planner: StartPlanner;
   private readonly sealer: PayloadSealer;
+  private readonly payloads: Pick<EventPayloads, 'remember'>;
   private queue: Waiting[] = [];
   private isInserting = false;
 
-  constructor(store: EventStore, planner: StartPlanner, sealer: PayloadSealer) {
+  /** @param payloads are asked for the payload of what is accepted in a moment */
+  constructor(
+    store: EventStore,
+    planner: StartPlanner,
+    sealer: PayloadSealer,
+    payloads: Pick<EventPayloads, 'remember'>,
+  ) {
     this.store = store;
     this.planner = planner;
     this.sealer = sealer;
+    this.payloads = payloads;
   }
 
   /**
@@ -162,6 +171,7 @@ export class EventIntake {
 
   /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
   private accepted(waiting: Waiting, plan: StartPlan): void {
+    this.payloads.remember(waiting.event, waiting.event.payload);
     const started = plan.stored();
     const kept = keptOf(waiting);
     const inTime = this.planner.isBehind

@@ -1,0 +1,94 @@
+import {
+  type AttemptOrders,
+  type MadeAttempts,
+  settledOrders,
+} from '../../src/domain/delivery/attempt-order.js';
+import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
+import { deliveryId } from '../../src/domain/basics/delivery-id.js';
+import { withTimeout } from '../../src/domain/basics/with-timeout.js';
+import { withoutAnswer } from '../../src/domain/delivery/carried.js';
+import type { ActivityDependencies } from '../ports.js';
+import { createKeepRows } from './keep-rows.js';
+
+export type Reports = (AttemptReport | null)[];
+
+/** Who waits for attempts waits so long for their rows, milliseconds; then the workflow has them kept. */
+const KEPT_WITHIN_MS = 3_000;
+
+/** How attempts are made, and what their makers know. */
+export interface Making {
+  /** So many tries of each may have been sent before. */
+  lost: number;
+  /** Nothing was told of these deliveries before. */
+  isNew?: boolean;
+  /**
+   * Makes attempts. Each report is settled at one time: `ended_at`.
+   *
+   * @param orders of which nothing is recorded, by their positions @param shown keeps rows of what has ended so far
+   * @returns reports by these positions
+   */
+  make(positions: readonly number[], showSoFar: (reports: Reports, at: number) => Promise<void>): Promise<Reports>;
+}
+
+/**
+ * Makes attempts that an execution asks for, and keeps their rows: what rows say need not stand in its history.
+ *
+ * What was recorded by a task that was lost counts: no attempt is made in its place.
+ */
+export function createMakeAttempts(
+  dependencies: Pick<ActivityDependencies, 'rows' | 'endpoints' | 'ends' | 'sealAnswers'>,
+) {
+  const { rows, sealAnswers } = dependencies;
+  const keepRows = createKeepRows(dependencies);
+
+  return async function makeAttempts(
+    request: AttemptOrders,
+    { lost, isNew = false, make }: Making,
+  ): Promise<MadeAttempts> {
+    const { orders, run, turn } = request;
+    // Where that cannot be asked, attempts are made again: none is lost, and each says that another may have arrived.
+    const recorded = lost > 0 ? await recordedOf(request).catch(() => []) : [];
+    const isRecorded = new Set(recorded.map(({ position }) => position));
+    const positions = [...orders.keys()].filter((position) => !isRecorded.has(position));
+    let isFirst = isNew && lost === 0;
+    const keep = async (reports: Reports, now: number, told: number) => {
+      // Of what had a row before, nothing is told where nothing has happened.
+      const some = isNew ? positions : positions.filter((position) => reports[position]);
+      if (some.length === 0) return;
+      const ordered = some.flatMap((position) => orders[position] ?? []);
+      const own = some.map((position) => reports[position]);
+      const deliveries = settledOrders({ ...request, orders: ordered }, own, now);
+      const keeping = keepRows({ run, turn: told, at: new Date(now).toISOString(), deliveries }, isFirst);
+      isFirst = false;
+      await keeping;
+    };
+    const made = await make(positions, (reports, now) => keep(reports, now, turn).catch(() => {}));
+    const reports = orders.map((_, position) => made[position] ?? null);
+    const ends = reports.flatMap((report) => report?.ended_at ?? []);
+    const some = {
+      ...(recorded.length > 0 && { recorded: recorded.map(({ index, snapshot }) => ({ index, snapshot })) }),
+      ...(lost > 0 && { lost_tries: lost }),
+    };
+    const now = ends.length > 0 ? Math.max(...ends) : Date.parse(run.started_at);
+    const kept = await withTimeout(KEPT_WITHIN_MS, keep(reports, now, turn + 1)).then(
+      () => true,
+      () => false,
+    );
+    if (kept) return { reports: reports.map((one) => one && withoutAnswer(one)), ...some, kept };
+    const sealed = await Promise.all(
+      reports.map((report, position) => report && sealAnswers(orders[position]?.event, report)),
+    );
+    return { reports: sealed, ...some, kept };
+  };
+
+  /** What earlier tasks have recorded of attempts. */
+  async function recordedOf({ run, turn, orders }: AttemptOrders) {
+    const keys = orders.map(({ event, endpoint_id }) => ({ event_id: event.event_id, endpoint_id }));
+    const recorded = await rows.recorded(run.run_id, turn, keys);
+    return orders.flatMap(({ attempt }, position) => {
+      const snapshot = recorded.get(deliveryId(keys[position] ?? { event_id: '', endpoint_id: '' }));
+      const isMade = snapshot?.record.attempts.some(({ number }) => number === attempt.number);
+      return snapshot && isMade ? [{ position, index: attempt.index, snapshot }] : [];
+    });
+  }
+}
