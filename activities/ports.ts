@@ -7,11 +7,7 @@ import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import type { ChangeOutcome } from '../src/domain/change/change.js';
 import type { AttemptOrder, AttemptOrders } from '../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
-import type {
-  AcceptedEvent,
-  DeliveryTarget,
-  NamedEvent,
-} from '../src/domain/delivery/delivery.js';
+import type { AcceptedEvent, DeliveryTarget, NamedEvent } from '../src/domain/delivery/delivery.js';
 import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain/endpoint/endpoint.js';
@@ -260,7 +256,11 @@ export interface LedgerWriter {
 /** The first attempts in the direct lane, which may begin before their workflows ask for them. */
 export interface EarlyAttempts {
   /** `null` for an attempt that could not be made. */
-  attempt(runId: string, orders: readonly AttemptOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
+  attempt(
+    runId: string,
+    orders: readonly AttemptOrder[],
+    timeoutMs: number,
+  ): Promise<(AttemptReport | null)[]>;
 }
 
 /** A page of what a replay acts on. */

@@ -15,7 +15,11 @@ import {
 import type { Activities } from '../activities/index.js';
 import { type Told, type ToldRun, toldOf } from '../src/domain/archive/told.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
-import { type AttemptOrders, type MadeAttempts, TURNS_OF_ATTEMPTS } from '../src/domain/delivery/attempt-order.js';
+import {
+  type AttemptOrders,
+  type MadeAttempts,
+  TURNS_OF_ATTEMPTS,
+} from '../src/domain/delivery/attempt-order.js';
 import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
 import { type DeliveryRecord, isClosed } from '../src/domain/delivery/delivery.js';
 import {
@@ -188,6 +192,8 @@ class Deliveries {
     for (;;) {
       this.isWoken = false;
       if (this.scope.consideredCancelled) this.machine.cancelSole(now);
+      // Before attempts begin, which tell of their deliveries themselves.
+      await this.keep(now);
       let { wakeAt, because, ...due } = this.beginDue(now);
       while (due.released.length > 0) {
         await this.attemptReleased(due, now);
@@ -235,11 +241,15 @@ class Deliveries {
     return !this.isKeeping && this.untold.length === 0;
   }
 
-  /** Indexes of deliveries to which something has happened since they were told of last. */
+  /**
+   * Indexes of deliveries to which something has happened since they were told of last. Of one with an attempt in
+   * flight, whoever makes the attempt tells.
+   */
   private get untold(): number[] {
-    return this.kept.flatMap((kept, index) =>
-      kept !== this.recordText(index) || this.said.has(index) ? [index] : [],
-    );
+    return this.kept.flatMap((kept, index) => {
+      const isToBeTold = kept === '' || !this.machine.member(index)?.isAttempting;
+      return isToBeTold && (kept !== this.recordText(index) || this.said.has(index)) ? [index] : [];
+    });
   }
 
   private recordText(index: number): string {
@@ -321,11 +331,15 @@ class Deliveries {
     const { isolated } = this.input;
     const lost_tries = isolated ? 0 : lostFirstTasks();
     let made: MadeAttempts | undefined;
-    if (!isolated) {
+    if (isolated) {
+      await this.keep(this.began);
+    } else {
       const orders = this.ordersFor(first);
       this.meanwhile = [];
       const lost = lost_tries > 0 ? { lost_tries } : {};
-      made = await this.direct.attemptFirst({ ...orders, ...lost, asked_at: Date.now() }).catch(() => undefined);
+      made = await this.direct
+        .attemptFirst({ ...orders, ...lost, asked_at: Date.now() })
+        .catch(() => undefined);
     }
     this.begin(this.settleDirect(first, made, this.began), lost_tries);
   }
@@ -364,9 +378,7 @@ class Deliveries {
     const asked_at = Date.now();
     const waited = releasedAt === undefined ? {} : { waited_ms: asked_at - releasedAt };
     this.meanwhile = [];
-    const made = await this.direct
-      .attemptReleased({ ...orders, ...waited, asked_at })
-      .catch(() => undefined);
+    const made = await this.direct.attemptReleased({ ...orders, ...waited, asked_at }).catch(() => undefined);
     this.begin(this.settleDirect(attempts, made, now), made?.lost_tries);
   }
 

@@ -11,10 +11,11 @@ export function createKeepRows({
   endpoints,
   ends,
 }: Pick<ActivityDependencies, 'rows' | 'endpoints' | 'ends'>) {
-  return async function keepRows(told: Told, isNew?: boolean): Promise<void> {
+  /** @returns whether nothing else was told of them later */
+  return async function keepRows(told: Told, isNew?: boolean): Promise<boolean> {
     // Before they are kept, so that no end that is kept stays unannounced.
     await ends.note(await endsIn(told));
-    await rows.keep(told, isNew);
+    return (await rows.keep(told, isNew)).size === 0;
   };
 
   /** Deliveries that have ended without success, of whose ends their accounts want to hear. */

@@ -45,8 +45,9 @@ export class Keeper implements DeliveryRows {
     this.options = options;
   }
 
-  async keep(told: Told, isNew = false): Promise<void> {
+  async keep(told: Told, isNew = false): Promise<Set<string>> {
     const { rows } = this.options;
+    const outdone = new Set<string>();
     const events = await rows.eventsOf([...new Set(told.deliveries.map(({ event_id }) => event_id))]);
     // What is told of an event that is past its time is not kept any more.
     let left = told.deliveries.filter(({ event_id }) => events.has(event_id));
@@ -57,8 +58,12 @@ export class Keeper implements DeliveryRows {
         left.map((one) => this.rowAfter(known.get(deliveryId(one)), events.get(one.event_id), told, one)),
       );
       const lost = await rows.write(next.flatMap((row) => row ?? []));
+      const stale = left.flatMap((one, at) => (next[at] ? [] : (known.get(deliveryId(one)) ?? [])));
+      for (const { id, run_id, turn } of stale)
+        if (run_id !== told.run.run_id || turn !== told.turn) outdone.add(id);
       left = left.filter((one) => lost.has(deliveryId(one)));
     }
+    return outdone;
   }
 
   async recorded(

@@ -1,11 +1,11 @@
+import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
+import { deliveryId } from '../../src/domain/basics/delivery-id.js';
+import { withTimeout } from '../../src/domain/basics/with-timeout.js';
 import {
   type AttemptOrders,
   type MadeAttempts,
   settledOrders,
 } from '../../src/domain/delivery/attempt-order.js';
-import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
-import { deliveryId } from '../../src/domain/basics/delivery-id.js';
-import { withTimeout } from '../../src/domain/basics/with-timeout.js';
 import { withoutAnswer } from '../../src/domain/delivery/carried.js';
 import type { ActivityDependencies } from '../ports.js';
 import { createKeepRows } from './keep-rows.js';
@@ -27,7 +27,10 @@ export interface Making {
    * @param orders of which nothing is recorded, by their positions @param shown keeps rows of what has ended so far
    * @returns reports by these positions
    */
-  make(positions: readonly number[], showSoFar: (reports: Reports, at: number) => Promise<void>): Promise<Reports>;
+  make(
+    positions: readonly number[],
+    showSoFar: (reports: Reports, at: number) => Promise<void>,
+  ): Promise<Reports>;
 }
 
 /**
@@ -51,18 +54,20 @@ export function createMakeAttempts(
     const isRecorded = new Set(recorded.map(({ position }) => position));
     const positions = [...orders.keys()].filter((position) => !isRecorded.has(position));
     let isFirst = isNew && lost === 0;
-    const keep = async (reports: Reports, now: number, told: number) => {
+    const keep = async (reports: Reports, now: number, told: number): Promise<boolean> => {
       // Of what had a row before, nothing is told where nothing has happened.
       const some = isNew ? positions : positions.filter((position) => reports[position]);
-      if (some.length === 0) return;
+      if (some.length === 0) return true;
       const ordered = some.flatMap((position) => orders[position] ?? []);
       const own = some.map((position) => reports[position]);
       const deliveries = settledOrders({ ...request, orders: ordered }, own, now);
       const keeping = keepRows({ run, turn: told, at: new Date(now).toISOString(), deliveries }, isFirst);
       isFirst = false;
-      await keeping;
+      return keeping;
     };
-    const made = await make(positions, (reports, now) => keep(reports, now, turn).catch(() => {}));
+    const made = await make(positions, async (reports, now) => {
+      await keep(reports, now, turn).catch(() => false);
+    });
     const reports = orders.map((_, position) => made[position] ?? null);
     const ends = reports.flatMap((report) => report?.ended_at ?? []);
     const some = {
@@ -70,10 +75,7 @@ export function createMakeAttempts(
       ...(lost > 0 && { lost_tries: lost }),
     };
     const now = ends.length > 0 ? Math.max(...ends) : Date.parse(run.started_at);
-    const kept = await withTimeout(KEPT_WITHIN_MS, keep(reports, now, turn + 1)).then(
-      () => true,
-      () => false,
-    );
+    const kept = await withTimeout(KEPT_WITHIN_MS, keep(reports, now, turn + 1)).catch(() => false);
     if (kept) return { reports: reports.map((one) => one && withoutAnswer(one)), ...some, kept };
     const sealed = await Promise.all(
       reports.map((report, position) => report && sealAnswers(orders[position]?.event, report)),

@@ -59,8 +59,9 @@ export interface DeliveryRows {
    * has told later stays.
    *
    * @param isNew nothing was told of these deliveries before, as far as is known: they are not looked for first
+   * @returns the ids of those of which something else was told in the meantime, or later
    */
-  keep(told: Told, isNew?: boolean): Promise<void>;
+  keep(told: Told, isNew?: boolean): Promise<Set<string>>;
   /**
    * Deliveries that a run has told of in a turn or later, by id: who repeats a lost task takes what is recorded in place
    * of another attempt.
@@ -94,6 +95,7 @@ export interface EventForRows extends EventOfRow {
 
 /** What is stored of a delivery. */
 export interface KnownRow extends RunSoFar {
+  id: string;
   /** Absent if somebody has altered it: nothing of it goes into another one. */
   whole?: WholeDelivery;
   revision: number;

@@ -94,7 +94,7 @@ export class DeliveryWriter implements RowStore {
       for (const [at, { archived, altered }] of opened.entries()) {
         const { _id, tag, revision, run_id, turn, record, segment } = documents[at] as DeliveryDocument;
         known.set(_id, {
-          ...{ run_id, turn, revision, tag, isClosed: typeof record === 'string' },
+          ...{ id: _id, run_id, turn, revision, tag, isClosed: typeof record === 'string' },
           started_at: altered ? '' : summaryIn(archived).started_at,
           ...(!altered && { whole: wholeIn(archived) }),
           ...withoutNulls({ segment }),

@@ -51,7 +51,11 @@ export class DeliveryControl {
   }
 
   private update(workflowId: string, order: Act, updateId?: string): Promise<DeliveryRecord | undefined> {
-    const refused = (message: string) => new DeliveryStateConflictError(message);
+    // A delivery has closed a moment before its execution ends.
+    const refused = (message: string) =>
+      new DeliveryStateConflictError(
+        message.replace(/^Refused: the delivery is closed/, 'The delivery is closed'),
+      );
     return sendUpdate(this.client, workflowId, act, order, { refused, updateId });
   }
 

@@ -4,11 +4,7 @@ import type { RowSearch } from '../../domain/archive/row-search.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
-import {
-  type AcceptedEvent,
-  type DeliveryTarget,
-  MAX_GROUP_SIZE,
-} from '../../domain/delivery/delivery.js';
+import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
 import type { EventStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
