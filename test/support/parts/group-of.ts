@@ -1,5 +1,4 @@
 import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
-import { PURCHASE } from '../api-client.js';
 
 /** What an execution of one delivery starts with. */
 export function groupOf(
@@ -8,7 +7,7 @@ export function groupOf(
 ): LiveGroup {
   const accepted_at = '2026-01-31T12:00:00.000Z';
   return {
-    events: [{ account_id, event_id, event_kind: 'purchase', payload: PURCHASE, accepted_at }],
+    events: [{ account_id, event_id, event_kind: 'purchase', accepted_at }],
     deliveries: [{ event: 0, endpoint_id }],
     schedule: [1_000],
     attempt_timeout_ms: 1_000,

@@ -38,7 +38,7 @@ export async function startGroup(
       park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
     },
     earlyAttempts: undefined,
-    rows: database && sealer ? createKeeper({ database, temporal, sealer }) : { keep: async () => {} },
+    rows: database && sealer ? createKeeper({ database, temporal, sealer }) : { keep: async () => new Set() },
   });
   const accepted = times.map((at) => ({
     account_id: accountId,
