@@ -5,7 +5,7 @@ import type { DeliveryRows, TerminatedExecutions } from '../src/domain/archive/t
 import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import type { ChangeOutcome } from '../src/domain/change/change.js';
-import type { AttemptOrder, AttemptOrders } from '../src/domain/delivery/attempt-order.js';
+import type { AttemptOrders, FirstOrder } from '../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryTarget, NamedEvent } from '../src/domain/delivery/delivery.js';
 import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';
@@ -226,6 +226,8 @@ export interface AttemptDependencies {
 
 /** What activities write to the ledger. */
 export interface LedgerWriter {
+  /** Of this process, as it says which attempts it has begun. */
+  readonly id: string;
   /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
   taskAttempt(workflowId: string, runId: string): Promise<number>;
   /**
@@ -256,11 +258,7 @@ export interface LedgerWriter {
 /** The first attempts in the direct lane, which may begin before their workflows ask for them. */
 export interface EarlyAttempts {
   /** `null` for an attempt that could not be made. */
-  attempt(
-    runId: string,
-    orders: readonly AttemptOrder[],
-    timeoutMs: number,
-  ): Promise<(AttemptReport | null)[]>;
+  attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
 }
 
 /** A page of what a replay acts on. */

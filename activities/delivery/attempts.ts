@@ -11,6 +11,9 @@ import { directLane } from './side-by-side.js';
 /** Deliveries whose first attempt lasts longer have a row before it has ended, milliseconds. */
 const SHOWN_AFTER_MS = 250;
 
+/** Another process that has made attempts keeps their rows within this, milliseconds. */
+const OTHERS_KEEP_MS = 3_000;
+
 /** The attempts that workflows ask for in the direct lane. First attempts may have begun already. */
 export function createAttemptActivities(
   dependencies: Pick<
@@ -40,10 +43,13 @@ export function createAttemptActivities(
   return {
     /** Makes the first attempts of an execution side by side, and keeps their rows. */
     attemptFirst: (request: DirectAttempts): Promise<MadeAttempts> => {
-      const { orders, run, settings, asked_at, lost_tries: lost = 0 } = request;
+      const { orders, run, settings, asked_at, begun, lost_tries = 0 } = request;
+      const isOthers = begun !== undefined && begun.by !== ledger.id && !begun.is_lost;
+      const lost = lost_tries || (isOthers || begun?.is_lost ? 1 : 0);
       return makeAttempts(request, {
         lost,
         isNew: true,
+        ...(isOthers && { othersMs: settings.attempt_timeout_ms + OTHERS_KEEP_MS }),
         make: async (positions, showSoFar) => {
           let showing: Promise<void> | undefined;
           const timer = setTimeout(() => {
@@ -52,7 +58,7 @@ export function createAttemptActivities(
           const make = () =>
             lost > 0
               ? makeSome(request, positions, lost)
-              : earlyAttempts.attempt(run.run_id, orders, settings.attempt_timeout_ms);
+              : earlyAttempts.attempt(orders, settings.attempt_timeout_ms);
           try {
             return await timed(asked_at, make);
           } finally {

@@ -1,23 +1,26 @@
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
-import type { AttemptOrder } from '../../src/domain/delivery/attempt-order.js';
+import { deliveryId } from '../../src/domain/basics/delivery-id.js';
+import type { FirstOrder } from '../../src/domain/delivery/attempt-order.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { ActivityDependencies, EarlyAttempts as Port } from '../ports.js';
 import { directLane } from './side-by-side.js';
 
-type Reports = (AttemptReport | null)[];
-
-/** How many runs are remembered for which only one side has asked: more than a worker has workflow tasks under way. */
-const MAX_CLAIMS = 1_000;
+type Report = AttemptReport | null;
 
 /**
- * First attempts in the direct lane. Two sides ask for each of them: the code that started the delivery, once Temporal
- * has persisted the start and has given the first workflow task to this process; and the workflow. The first to ask
- * makes the attempt, so that it need not wait until the workflow's code has run. The second gets the same report.
+ * How many deliveries are remembered of which only one side has asked: more than may wait to be started in a process.
+ */
+const MAX_CLAIMS = 20_000;
+
+/**
+ * First attempts in the direct lane. Two sides ask for each of them: the code that accepts the event, once the event is
+ * stored; and the workflow. The first to ask makes the attempt, so that it waits for no start. The second gets the same
+ * report.
  */
 export class EarlyAttempts implements Port {
-  /** What the first side has begun, by run, until the second asks for it. */
-  private readonly claims = new Map<string, Promise<Reports>>();
+  /** What the first side has begun, by delivery, until the second asks for it. */
+  private readonly claims = new Map<string, Promise<Report>>();
   private stopped = false;
   private readonly make: ActivityDependencies['attempt'];
 
@@ -26,14 +29,18 @@ export class EarlyAttempts implements Port {
   }
 
   /**
-   * Begins the first attempts of an execution that was started as this run.
+   * Begins first attempts at deliveries of events that are stored, unless this process stops.
    *
-   * @param placed whether this process has just decided that all of them are made in the direct lane
+   * @returns whether it does
    */
-  begin(runId: string, orders: readonly AttemptOrder[], timeoutMs: number, placed: boolean): void {
-    if (this.stopped && !this.claims.has(runId)) return;
-    // The workflow gets an error when it asks; here nobody waits for the result.
-    this.attempt(runId, orders, timeoutMs, placed).catch(() => {});
+  begin(orders: readonly FirstOrder[], timeoutMs: number): boolean {
+    if (this.stopped) return false;
+    for (const order of orders) {
+      const id = nameOf(order);
+      if (!this.claims.has(id)) this.claims.set(id, this.makeOne(order, timeoutMs, true));
+    }
+    dropOldest(this.claims, MAX_CLAIMS);
+    return true;
   }
 
   /** Stops beginning early attempts: the worker stops, so another one may get their workflows and make the attempts. */
@@ -42,27 +49,27 @@ export class EarlyAttempts implements Port {
   }
 
   /**
-   * The attempts that a workflow asks for: those that have been begun for its run, or new ones. One that cannot be made
-   * does not affect the others.
-   *
-   * @param placed see {@link begin}
+   * The attempts that a workflow asks for: those that have been begun, or new ones. One that cannot be made does not
+   * affect the others.
    */
-  attempt(
-    runId: string,
-    orders: readonly AttemptOrder[],
-    timeoutMs: number,
-    placed = false,
-  ): Promise<Reports> {
-    const claimed = this.claims.get(runId);
-    if (claimed !== undefined) {
-      this.claims.delete(runId);
-      return claimed;
-    }
-    const made = directLane(orders, (order) =>
-      this.make(attemptRequest(order, timeoutMs, placed ? { placed } : {})),
+  attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<Report[]> {
+    return Promise.all(
+      orders.map((order) => {
+        const id = nameOf(order);
+        const claimed = this.claims.get(id);
+        this.claims.delete(id);
+        return claimed ?? this.makeOne(order, timeoutMs, false);
+      }),
     );
-    this.claims.set(runId, made);
-    dropOldest(this.claims, MAX_CLAIMS);
-    return made;
   }
+
+  private async makeOne(order: FirstOrder, timeoutMs: number, placed: boolean): Promise<Report> {
+    const how = placed ? { placed } : {};
+    const [report = null] = await directLane([order], () => this.make(attemptRequest(order, timeoutMs, how)));
+    return report;
+  }
+}
+
+function nameOf({ event, endpoint_id }: FirstOrder): string {
+  return `${event.account_id} ${deliveryId({ event_id: event.event_id, endpoint_id })}`;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
@@ -10,6 +11,9 @@ import { withoutAnswer } from '../../src/domain/delivery/carried.js';
 import type { ActivityDependencies } from '../ports.js';
 import { createKeepRows } from './keep-rows.js';
 
+/** How often it is asked whether another process has kept what it has attempted, milliseconds. */
+const LOOK_AGAIN_MS = 200;
+
 export type Reports = (AttemptReport | null)[];
 
 /** Who waits for attempts waits so long for their rows, milliseconds; then the workflow has them kept. */
@@ -21,6 +25,8 @@ export interface Making {
   lost: number;
   /** Nothing was told of these deliveries before. */
   isNew?: boolean;
+  /** Another process makes them, and keeps their rows: what it has not kept after so long is not made here. */
+  othersMs?: number;
   /**
    * Makes attempts. Each report is settled at one time: `ended_at`.
    *
@@ -46,11 +52,11 @@ export function createMakeAttempts(
 
   return async function makeAttempts(
     request: AttemptOrders,
-    { lost, isNew = false, make }: Making,
+    { lost, isNew = false, othersMs, make }: Making,
   ): Promise<MadeAttempts> {
     const { orders, run, turn } = request;
     // Where that cannot be asked, attempts are made again: none is lost, and each says that another may have arrived.
-    const recorded = lost > 0 ? await recordedOf(request).catch(() => []) : [];
+    const recorded = lost > 0 ? await recordedWithin(request, othersMs ?? 0) : [];
     const isRecorded = new Set(recorded.map(({ position }) => position));
     const positions = [...orders.keys()].filter((position) => !isRecorded.has(position));
     let isFirst = isNew && lost === 0;
@@ -65,9 +71,12 @@ export function createMakeAttempts(
       isFirst = false;
       return keeping;
     };
-    const made = await make(positions, async (reports, now) => {
-      await keep(reports, now, turn).catch(() => false);
-    });
+    const made =
+      othersMs !== undefined
+        ? []
+        : await make(positions, async (reports, now) => {
+            await keep(reports, now, turn).catch(() => false);
+          });
     const reports = orders.map((_, position) => made[position] ?? null);
     const ends = reports.flatMap((report) => report?.ended_at ?? []);
     const some = {
@@ -82,6 +91,14 @@ export function createMakeAttempts(
     );
     return { reports: sealed, ...some, kept };
   };
+
+  /** What others have recorded of attempts: all of it, or as much as there is after some time. */
+  async function recordedWithin(request: AttemptOrders, ms: number) {
+    for (const deadline = performance.now() + ms; ; await delay(LOOK_AGAIN_MS)) {
+      const recorded = await recordedOf(request).catch(() => []);
+      if (recorded.length === request.orders.length || performance.now() >= deadline) return recorded;
+    }
+  }
 
   /** What earlier tasks have recorded of attempts. */
   async function recordedOf({ run, turn, orders }: AttemptOrders) {

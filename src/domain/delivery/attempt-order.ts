@@ -16,6 +16,9 @@ export interface AttemptOrder {
   attempt: MemberAttempt;
 }
 
+/** What a first attempt is made from. */
+export type FirstOrder = Pick<AttemptOrder, 'event' | 'endpoint_id' | 'attempt'>;
+
 /** Attempts that an execution asks for together, whose rows are kept then. A Temporal payload. */
 export interface AttemptOrders {
   run: ToldRun;
@@ -27,6 +30,16 @@ export interface AttemptOrders {
   orders: AttemptOrder[];
   /** So many earlier workflow tasks may have made them. */
   lost_tries?: number;
+  /** Whoever accepted the events has begun first attempts. */
+  begun?: Begun;
+}
+
+/** First attempts that were begun before their execution was started. A Temporal payload. */
+export interface Begun {
+  /** The process that began them, and keeps their rows if it is not asked for them. */
+  by: string;
+  /** It has died meanwhile. */
+  is_lost?: true;
 }
 
 /** So many turns the attempts of {@link AttemptOrders} take. */

@@ -4,7 +4,7 @@ import { deliveryId } from '../basics/delivery-id.js';
 import type { HeldBack } from '../endpoint/endpoint-condition.js';
 import { groupJitter } from '../endpoint/retry-schedule.js';
 import type { Timings } from '../timings.js';
-import type { AttemptOrder } from './attempt-order.js';
+import type { AttemptOrder, Begun } from './attempt-order.js';
 import {
   type DeliveryGroup,
   type DeliveryRecord,
@@ -28,6 +28,8 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   held?: Record<string, HeldBack>;
   /** First attempts, too, are made in the isolated lane: the endpoints are slow or failing. */
   isolated?: boolean;
+  /** Whoever accepted the events has begun the first attempts. */
+  begun?: Begun;
   /** Who sent the only delivery again, if this run is a resend. */
   resent?: Intervention;
   timings?: Timings;

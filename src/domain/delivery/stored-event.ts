@@ -81,12 +81,14 @@ export interface SeenStarter {
   beats: number;
   /** Its events from this time on may not be started. Milliseconds since the epoch, by its own clock. */
   since: number;
+  /** It begins first attempts before it has started their executions. */
+  isEarly: boolean;
 }
 
 /** Processes that start executions. */
 export interface Starters {
-  /** Says that a process is there. @param since see {@link SeenStarter.since} */
-  beat(id: string, since: number): Promise<void>;
+  /** Says that a process is there. @param since, isEarly see {@link SeenStarter} */
+  beat(id: string, since: number, isEarly: boolean): Promise<void>;
   all(): Promise<SeenStarter[]>;
   /** Forgets a process, unless it has said since then that it is there. */
   forget(seen: Pick<SeenStarter, 'id'> & Partial<SeenStarter>): Promise<void>;

@@ -1,5 +1,6 @@
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import { newId } from '../../domain/basics/ids.js';
+import type { Begun } from '../../domain/delivery/attempt-order.js';
 import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
 import type { Placement } from '../../domain/endpoint/endpoint-conditions.js';
 import { bytesInList, MAX_ATTRIBUTE_BYTES } from '../../domain/ledger/search-attributes.js';
@@ -13,6 +14,8 @@ export interface PendingDelivery {
   head: boolean;
   /** Where its first attempt is made. */
   placement: Placement;
+  /** Its first attempt has begun. */
+  begun?: Begun | undefined;
   /** The host of its endpoint, if it is known: for people who read summaries. */
   host?: (() => string | undefined) | undefined;
 }

@@ -4,7 +4,13 @@ import type { RowSearch } from '../../domain/archive/row-search.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
-import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
+import type { Begun } from '../../domain/delivery/attempt-order.js';
+import {
+  type AcceptedEvent,
+  type DeliveryTarget,
+  MAX_GROUP_SIZE,
+  namedEvent,
+} from '../../domain/delivery/delivery.js';
 import type { EventStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
@@ -40,6 +46,8 @@ const MAX_ADMITTED = 10;
 export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
 /** While more deliveries than these wait to be started, producers are slowed down. */
 const BEHIND_FROM = 300;
+/** How long a start waits for more deliveries at most where first attempts do not wait for it, milliseconds. */
+const LINGER_MS = 150;
 /** How long a process that stops waits for its starts, milliseconds. */
 const STOP_LIMIT_MS = 3_000;
 /** How long an event is looked for of which nobody knows whether it is stored, milliseconds. */
@@ -81,6 +89,11 @@ interface Grouping {
  */
 export class DeliveryStarter implements StartPlanner {
   readonly id = newId('starter');
+  /** It begins first attempts before it has started their executions. */
+  get isEarly(): boolean {
+    return this.options.earlyAttempts !== undefined;
+  }
+
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
   private readonly intake: EventIntake;
@@ -107,10 +120,15 @@ export class DeliveryStarter implements StartPlanner {
     const isolatedSlots = new StartSlots(options.startsInFlight);
     this.grouping = {
       slots,
-      admission: new AdmissionLanes(slots, isolatedSlots, {
-        startAlone: (deliveries) => this.retrying.untilStarted(() => this.calls.startAlone(deliveries)),
-        startGroup: (deliveries, id) => this.startGroup(deliveries, id),
-      }),
+      admission: new AdmissionLanes(
+        slots,
+        isolatedSlots,
+        {
+          startAlone: (deliveries) => this.retrying.untilStarted(() => this.calls.startAlone(deliveries)),
+          startGroup: (deliveries, id) => this.startGroup(deliveries, id),
+        },
+        options.earlyAttempts ? LINGER_MS : 0,
+      ),
       groups: new EventGroups((deliveries, id) => this.startOnce(deliveries, id)),
     };
   }
@@ -158,6 +176,7 @@ export class DeliveryStarter implements StartPlanner {
         return { ...target, ...(carrier !== undefined && { carrier }) };
       }),
       stored: async () => {
+        this.beginEarly(pending);
         const started = isAdmitted
           ? Promise.all(reserved.map((one) => one.stored()))
           : this.startUnadmitted(event, targets, pending);
@@ -177,11 +196,29 @@ export class DeliveryStarter implements StartPlanner {
     };
   }
 
-  /** The deliveries of an event, each with the decision where its first attempt is made. */
+  /** Begins the first attempts in the direct lane, which wait for no start. */
+  private beginEarly(pending: readonly PendingDelivery[]): void {
+    const { earlyAttempts, settings } = this.options;
+    if (!earlyAttempts || pending.length > MAX_ADMITTED) return;
+    const direct = pending.filter(({ placement }) => !placement.isolated);
+    const attempt = { index: 0, number: 1, trigger: 'schedule' } as const;
+    const orders = direct.map(({ event, target: { endpoint_id } }) => ({
+      ...{ event: namedEvent(event), endpoint_id, attempt },
+    }));
+    if (!earlyAttempts.begin(orders, settings.attempt_timeout_ms)) return;
+    for (const one of direct) one.begun = { by: this.id };
+  }
+
+  /**
+   * The deliveries of an event, each with the decision where its first attempt is made.
+   *
+   * @param begun who has begun their first attempts
+   */
   private pending(
     event: AcceptedEvent,
     targets: readonly DeliveryTarget[],
     { failing, hostOf }: EventHints = {},
+    begun?: Begun,
   ): PendingDelivery[] {
     return targets.map((target, index) => ({
       event,
@@ -189,6 +226,7 @@ export class DeliveryStarter implements StartPlanner {
       head: index === 0,
       placement: this.options.conditions.place(target.endpoint_id, failing?.get(target.endpoint_id)),
       host: hostOf && (() => hostOf(target.endpoint_id)),
+      begun,
     }));
   }
 
@@ -230,26 +268,30 @@ export class DeliveryStarter implements StartPlanner {
   /**
    * Starts what has not been started of an event that is stored: by this process, whose insert did not say so, or by
    * another one that has died. What has been started is started once all the same.
+   *
+   * @param begun who may have begun their first attempts
    */
-  async startStored({ event, targets, carriers }: StoredEvent): Promise<void> {
+  async startStored({ event, targets, carriers }: StoredEvent, begun?: Begun): Promise<void> {
     const own = targets.filter(({ carrier }) => carrier === undefined);
     if (own.length === targets.length) {
       const isSmall = own.length > 0 && own.length <= MAX_ADMITTED;
-      const pending = this.pending(event, own);
+      const pending = this.pending(event, own, {}, begun);
       return isSmall ? this.startAlone(pending) : this.startUnadmitted(event, own, pending);
     }
-    if (own.length > 0) await this.startAlone(this.pending(event, own));
-    for (const carrier of carriers) await this.startCarrier(carrier);
+    if (own.length > 0) await this.startAlone(this.pending(event, own, {}, begun));
+    for (const carrier of carriers) await this.startCarrier(carrier, begun);
   }
 
   /** Starts a group with all that is stored as its own. */
-  private async startCarrier(carrier: string): Promise<void> {
+  private async startCarrier(carrier: string, begun: Begun | undefined): Promise<void> {
     const carried = await this.options.store.carriedBy(carrier);
     const deliveries = carried.flatMap(({ event, targets, carriers }) => {
       const index = carriers.indexOf(carrier);
       return this.pending(
         event,
         targets.filter((target) => target.carrier === index),
+        {},
+        begun,
       );
     });
     if (deliveries.length > 0) await this.startGroup(deliveries, carrier);

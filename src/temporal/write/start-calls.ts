@@ -11,8 +11,9 @@ import {
 } from '@temporalio/client/lib/internal.js';
 import type { deliver } from '../../../workflows/index.js';
 import { type DeliveryRows, type ToldRun, toldOf } from '../../domain/archive/told.js';
+import type { AttemptReport } from '../../domain/attempt/attempt-report.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
-import type { AttemptOrder } from '../../domain/delivery/attempt-order.js';
+import { type FirstOrder, settledOrders, TURNS_OF_ATTEMPTS } from '../../domain/delivery/attempt-order.js';
 import {
   type AcceptedEvent,
   type DeliveryGroup,
@@ -41,12 +42,12 @@ import { type GroupMemo, indexMembers, membersOf } from '../read/group/group-mem
 import { describeExecution, type Execution } from '../read/visibility/visibility.js';
 import type { PendingDelivery } from './admission.js';
 
-/**
- * Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports.
- */
+/** Begins first attempts when their event is stored. Their workflows receive the same reports. */
 export interface EarlyAttempts {
-  /** @param placed whether it was decided of each delivery that its first attempt is made in the direct lane */
-  begin(runId: string, orders: readonly AttemptOrder[], timeoutMs: number, placed: boolean): void;
+  /** @returns whether it does: not while the process stops */
+  begin(orders: readonly FirstOrder[], timeoutMs: number): boolean;
+  /** What has been begun. Who asks takes it. */
+  attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
 }
 
 /** Measures start calls. */
@@ -164,11 +165,10 @@ export class StartCalls {
 
   private async startDelivery(delivery: PendingDelivery): Promise<void> {
     const { isolated } = delivery.placement;
-    await this.startSole(
-      delivery,
-      { ...(isolated && { isolated, ...heldBack([delivery]) }) },
-      { workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' },
-    );
+    await this.startSole(delivery, isolated ? { isolated, ...heldBack([delivery]) } : begunIn([delivery]), {
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    });
   }
 
   /** Starts an execution of one delivery, under the delivery's id. */
@@ -183,7 +183,6 @@ export class StartCalls {
     const member = { endpoint_id, ...(schedule && { schedule }), event: 0 };
     return this.start(
       { events: [namedEvent(event)], deliveries: [member], ...this.options.settings, ...more },
-      !more.isolated,
       {
         ...options,
         workflowId: deliveryWorkflowId(account_id, { event_id, endpoint_id }),
@@ -197,17 +196,14 @@ export class StartCalls {
   }
 
   /**
-   * Starts an execution of deliveries, and begins their first attempts if its first workflow task is this process's.
-   *
-   * @param placed see {@link EarlyAttempts.begin}
+   * Starts an execution of deliveries.
    */
   private async start(
     input: LiveGroup,
-    placed: boolean,
     options: Omit<WorkflowStartOptions<typeof deliver>, 'args' | 'taskQueue'> & StartPolicies,
   ): Promise<WorkflowHandleWithStartDetails> {
-    const { client, taskQueue, earlyAttempts, observer, timings = TIMINGS } = this.options;
-    const { deliveries, attempt_timeout_ms, isolated } = input;
+    const { client, taskQueue, observer, timings = TIMINGS } = this.options;
+    const { deliveries } = input;
     const began = performance.now();
     const handle = await client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
       ...options,
@@ -215,11 +211,8 @@ export class StartCalls {
       args: [{ ...input, ...timingsOfInput(timings) }],
     } as WorkflowStartOptions<typeof deliver>);
     observer?.started(deliveries.length, (performance.now() - began) / 1_000, isGroup(handle.workflowId));
-    if (handle.eagerlyStarted && !isolated) {
-      const machine = new GroupMachine(input, sharedNow());
-      const orders = machine.orders(machine.firstAttempts);
-      earlyAttempts?.begin(handle.firstExecutionRunId, orders, attempt_timeout_ms, placed);
-    }
+    // Another process may have got the workflow, which then asks for the rows of what was attempted here.
+    if (input.begun && !input.begun.is_lost && !handle.eagerlyStarted) void this.keepBegun(input, handle);
     return handle;
   }
 
@@ -227,19 +220,19 @@ export class StartCalls {
     const { settings, earlyAttempts } = this.options;
     const group = toGroup(pending);
     const isolated = pending.every(({ placement }) => placement.isolated);
-    // A group begins all first attempts in the direct lane, or none. Where only some belong there, each is asked again
-    // as it is made.
-    const placed = pending.every(({ placement }) => !placement.isolated);
     const held = isolated ? heldBack(pending) : {};
     const workflowId = groupWorkflowId(id);
     const members = pending.map(({ event, target }) => ({ ...event, endpoint_id: target.endpoint_id }));
     const { attributes, memo } = indexMembers(members);
     const kind = group.events[0]?.event_kind ?? '';
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
-    const input: LiveGroup = { ...group, ...settings, ...held, ...(isolated && { isolated }) };
+    const input: LiveGroup = {
+      ...{ ...group, ...settings, ...held },
+      ...(isolated ? { isolated } : begunIn(pending)),
+    };
     const waiting = input.held && waitFromStart(input, sharedNow());
     const { states = [] } = waiting ?? {};
-    const { firstExecutionRunId: run_id } = await this.start(input, placed, {
+    const { firstExecutionRunId: run_id } = await this.start(input, {
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy: 'FAIL',
@@ -263,6 +256,27 @@ export class StartCalls {
     if (waiting) await this.keepWaiting(input, { workflow_id: workflowId, run_id });
   }
 
+  /** Keeps rows of what was attempted in this process for an execution that runs in another one. */
+  private async keepBegun(
+    input: LiveGroup,
+    { workflowId: workflow_id, firstExecutionRunId: run_id }: WorkflowHandleWithStartDetails,
+  ): Promise<void> {
+    const { earlyAttempts, rows, settings } = this.options;
+    const at = sharedNow();
+    const machine = new GroupMachine(input, at);
+    const orders = machine.orders(machine.firstAttempts);
+    const reports = (await earlyAttempts?.attempt(orders, settings.attempt_timeout_ms)) ?? [];
+    const now = sharedNow();
+    const deliveries = settledOrders({ orders, settings, seed: machine.seed }, reports, now);
+    const run = {
+      ...{ workflow_id, run_id, started_at: new Date(at).toISOString() },
+      ...(deliveries.length > 1 && { in_group: true as const }),
+    };
+    const told = { run, turn: TURNS_OF_ATTEMPTS, at: new Date(now).toISOString(), deliveries };
+    // If they cannot be kept, the attempts are made again, and say that they may have arrived.
+    await rows.keep(told, true).catch(() => {});
+  }
+
   /** Keeps rows of deliveries whose execution waits from its start on, so that it tells of none. */
   private async keepWaiting(input: LiveGroup, run: Pick<ToldRun, 'workflow_id' | 'run_id'>): Promise<void> {
     const now = sharedNow();
@@ -277,6 +291,12 @@ export class StartCalls {
 /** The ids of the deliveries that a group was started with. */
 function deliveriesIn(execution: Execution): string[] {
   return membersOf(execution).flatMap((member) => (member ? [deliveryId(member)] : []));
+}
+
+/** Who has begun first attempts of some deliveries, if anybody has. */
+function begunIn(pending: readonly PendingDelivery[]): Pick<LiveGroup, 'begun'> {
+  const begun = pending.find((one) => one.begun)?.begun;
+  return begun ? { begun } : {};
 }
 
 /** The endpoints at which first attempts wait, if there are any. */

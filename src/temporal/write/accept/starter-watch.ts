@@ -8,7 +8,10 @@ import type { DeliveryStarter } from '../delivery-starter.js';
  * that only stood still finds its deliveries started.
  */
 export class StarterWatch {
-  private readonly starter: Pick<DeliveryStarter, 'id' | 'startedUntil' | 'startStored' | 'settleDoubts'>;
+  private readonly starter: Pick<
+    DeliveryStarter,
+    'id' | 'isEarly' | 'startedUntil' | 'startStored' | 'settleDoubts'
+  >;
   private readonly starters: Starters;
   private readonly store: Pick<EventStore, 'ofStarter'>;
   private readonly deadAfterMs: number;
@@ -21,7 +24,7 @@ export class StarterWatch {
    * @param now milliseconds on a clock that only goes forward
    */
   constructor(
-    starter: Pick<DeliveryStarter, 'id' | 'startedUntil' | 'startStored' | 'settleDoubts'>,
+    starter: Pick<DeliveryStarter, 'id' | 'isEarly' | 'startedUntil' | 'startStored' | 'settleDoubts'>,
     { starters, store }: { starters: Starters; store: Pick<EventStore, 'ofStarter'> },
     deadAfterMs: number,
     now: () => number = () => performance.now(),
@@ -36,16 +39,17 @@ export class StarterWatch {
   /** Says that this process is there, and starts what dead ones have left. */
   async beat(): Promise<void> {
     const { starter, starters } = this;
-    await starters.beat(starter.id, starter.startedUntil);
+    await starters.beat(starter.id, starter.startedUntil, starter.isEarly);
     await starter.settleDoubts();
     const others = (await starters.all()).filter(({ id }) => id !== starter.id);
     for (const id of this.seen.keys()) if (!others.some((other) => other.id === id)) this.seen.delete(id);
-    for (const { id, beats, since } of others) {
+    for (const { id, beats, since, isEarly } of others) {
       const seen = this.seen.get(id);
       if (seen?.beats !== beats) this.seen.set(id, { beats, at: this.now() });
       else if (this.now() - seen.at >= this.deadAfterMs) {
         for await (const some of this.store.ofStarter(id, since))
-          for (const stored of some) await starter.startStored(stored);
+          for (const stored of some)
+            await starter.startStored(stored, isEarly ? { by: id, is_lost: true } : undefined);
         await starters.forget({ id, beats });
       }
     }
