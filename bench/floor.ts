@@ -86,8 +86,7 @@ export async function measureFloor(
     await untilCompleted();
     return count / ((performance.now() - began) / 1_000);
   };
-  const startLeast = () =>
-    start('leastDelivery', deliveryAttributes(anEvent(), newId('endpoint'), { isHead: true }));
+  const startLeast = () => start('leastDelivery', deliveryAttributes(anEvent(), newId('endpoint')));
 
   await saturate(WARM_UP, () => start());
   const saturated = await saturate(workflows, () => start());

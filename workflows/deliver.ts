@@ -13,13 +13,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { type Told, type ToldRun, toldOf } from '../src/domain/archive/told.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
-import {
-  type AttemptOrders,
-  type MadeAttempts,
-  TURNS_OF_ATTEMPTS,
-} from '../src/domain/delivery/attempt-order.js';
+import type { MadeAttempts } from '../src/domain/delivery/attempt-order.js';
 import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
 import { type DeliveryRecord, isClosed } from '../src/domain/delivery/delivery.js';
 import {
@@ -37,13 +32,13 @@ import type { TimelineItem } from '../src/domain/explain/timeline.js';
 import { executionStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { fitSummary } from '../src/domain/ledger/summaries.js';
 import { closingOf } from '../src/domain/stats/closing.js';
-import { encodedBytes } from '../src/domain/text/encoded-bytes.js';
 import { TIMINGS, type Timings } from '../src/domain/timings.js';
 import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './end-cancelled.js';
 import type { DeliverResult } from './inputs.js';
 import { lostFirstTasks } from './lost-first-tasks.js';
 import { ACTIONS, act, actIn, actorOf, release } from './messages.js';
+import { RowKeeper, startedAt } from './row-keeper.js';
 import { deliveries as sink } from './sinks.js';
 
 /** Beyond the attempt's own limit: reading the endpoint, signing, and the way back to Temporal. */
@@ -56,12 +51,6 @@ const BATCH_TIMEOUT = '5m';
 
 /** The longest record in the response to an act, bytes. Temporal takes 2 MiB. */
 const MAX_RESULT_BYTES = 600_000;
-
-/** What is told of deliveries in one activity, bytes: its input stands in the history. */
-const MAX_TOLD_BYTES = 500_000;
-
-/** A workflow task waits so long for rows to be kept; then an activity keeps on, for as long as it takes. */
-const KEPT_WITHIN = '3s';
 
 /**
  * Delivers events to endpoints: usually one to one; under load, and where an event goes to many, up to 120 deliveries
@@ -119,15 +108,7 @@ class Deliveries {
   /** Somebody has acted, and wants to see it. */
   private acted = false;
   private broken: unknown;
-  /** The records of deliveries as they were told of last, by index; '' before that. */
-  private readonly kept: string[];
-  /** What happened to deliveries since then that their records do not say. */
-  private readonly said = new Map<number, TimelineItem[]>();
-  /** How often deliveries were told of, and how often that was tried in a workflow task. */
-  private turns: number;
-  private tries = 0;
-  /** An activity keeps what a workflow task could not. */
-  private isKeeping = false;
+  private readonly rows: RowKeeper;
   private shown: { states: string; status: string; at: number };
 
   /** @param scope in which Temporal's own cancellation is noticed */
@@ -136,26 +117,27 @@ class Deliveries {
     this.scope = scope;
     this.timings = { ...TIMINGS, ...input.timings };
     this.machine = new GroupMachine(input, this.began);
-    this.turns = input.turns ?? 0;
-    this.kept = input.deliveries.map(() => '');
+    this.rows = new RowKeeper(input, this.machine, {
+      inTask: (what, now) => this.inTask(what, now),
+      onKept: (error) => {
+        this.broken ??= error;
+        this.isWoken = true;
+      },
+    });
     // What earlier runs have closed, they have counted and kept.
     for (const index of input.so_far ? this.closed : []) {
       this.counted.add(index);
-      this.kept[index] = this.recordText(index);
+      this.rows.isKept(index);
     }
-    const { memo, typedSearchAttributes } = workflowInfo();
-    this.shown = {
-      states: JSON.stringify(memo?.['states'] ?? []),
-      status: typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? '',
-      at: this.began,
-    };
+    const status = workflowInfo().typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? '';
+    this.shown = { states: input.so_far ? '' : '[]', status, at: this.began };
     this.listen();
   }
 
   private listen(): void {
     setHandler(release, (some) => {
       void this.tell((now) => {
-        for (const index of this.machine.release(some, now)) this.say(index, releasedItem(some, now));
+        for (const index of this.machine.release(some, now)) this.rows.say(index, releasedItem(some, now));
         if (some.direct) {
           const earlier = this.releasedDirect.get(some.endpoint_id) ?? some.sent_at;
           this.releasedDirect.set(some.endpoint_id, earlier);
@@ -193,14 +175,14 @@ class Deliveries {
       this.isWoken = false;
       if (this.scope.consideredCancelled) this.machine.cancelSole(now);
       // Before attempts begin, which tell of their deliveries themselves.
-      await this.keep(now);
+      await this.rows.keep(now);
       let { wakeAt, because, ...due } = this.beginDue(now);
       while (due.released.length > 0) {
         await this.attemptReleased(due, now);
         now = this.machine.settledAt;
         ({ wakeAt, because, ...due } = this.beginDue(now));
       }
-      await this.keep(now);
+      await this.rows.keep(now);
       this.count();
       this.show(now);
       if (this.isOver) return this.end();
@@ -229,133 +211,36 @@ class Deliveries {
   }
 
   private get isOver(): boolean {
-    return !this.machine.isOpen && allHandlersFinished() && this.isAllKept;
+    return !this.machine.isOpen && allHandlersFinished() && this.rows.areAllKept;
   }
 
   /** Nothing is under way, so that another run can go on. */
   private get isAtRest(): boolean {
-    return this.batchesInFlight === 0 && allHandlersFinished() && this.isAllKept;
+    return this.batchesInFlight === 0 && allHandlersFinished() && this.rows.areAllKept;
   }
 
-  private get isAllKept(): boolean {
-    return !this.isKeeping && this.untold.length === 0;
-  }
-
-  /**
-   * Indexes of deliveries to which something has happened since they were told of last. Of one with an attempt in
-   * flight, whoever makes the attempt tells.
-   */
-  private get untold(): number[] {
-    return this.kept.flatMap((kept, index) => {
-      const isToBeTold = kept === '' || !this.machine.member(index)?.isAttempting;
-      return isToBeTold && (kept !== this.recordText(index) || this.said.has(index)) ? [index] : [];
-    });
-  }
-
-  private recordText(index: number): string {
-    return JSON.stringify(this.machine.member(index)?.record);
-  }
-
-  private say(index: number, item: TimelineItem): void {
-    this.said.set(index, [...(this.said.get(index) ?? []), item]);
-  }
-
-  /** Has the rows of those kept to which something has happened: in this task, or, if that fails, by an activity. */
-  private async keep(now: number): Promise<void> {
-    if (this.isKeeping) return;
-    const { untold } = this;
-    if (untold.length === 0) return;
-    const told = this.toBeKept(untold, now);
-    const { keepRows } = proxyLocalActivities<Activities>({
-      scheduleToCloseTimeout: KEPT_WITHIN,
-      startToCloseTimeout: KEPT_WITHIN,
-      retry: { maximumAttempts: 1 },
-    });
+  /** Does something in a local activity, and takes in what came meanwhile. @param now when it counts as having ended */
+  private async inTask<T>(what: () => Promise<T>, now: number | ((result: T) => number)): Promise<T> {
     this.meanwhile = [];
-    const isKept = await keepRows(told).then(
-      () => true,
-      () => false,
-    );
+    const result = await what();
     const { meanwhile = [] } = this;
     this.meanwhile = undefined;
-    for (const take of meanwhile) take(now);
-    this.tries += 1;
-    if (!isKept) this.keepOn(told);
-  }
-
-  /** Keeps rows for as long as it takes, while everything else goes on. */
-  private keepOn(told: Told): void {
-    const { keepRows } = proxyActivities<Activities>({
-      startToCloseTimeout: '1m',
-      retry: { initialInterval: '1s', maximumInterval: '30s' },
-      summary: 'keep rows',
-    });
-    this.isKeeping = true;
-    (async () => {
-      for (const part of partsOf(told)) await keepRows(part);
-    })()
-      .catch((error: unknown) => {
-        this.broken = error;
-      })
-      .finally(() => {
-        this.isKeeping = false;
-        this.isWoken = true;
-      });
-  }
-
-  /** Deliveries as they are now, to be kept. They count as told of from now on. */
-  private toBeKept(indexes: readonly number[], now: number): Told {
-    this.turns += 1;
-    const deliveries = indexes.flatMap((index) => {
-      const said = this.said.get(index);
-      this.said.delete(index);
-      this.kept[index] = this.recordText(index);
-      const told = toldOf(this.input, this.machine, index);
-      return told ? [{ ...told, ...(said && { said }) }] : [];
-    });
-    return { run: this.told, turn: this.turns, at: new Date(now).toISOString(), deliveries };
-  }
-
-  /** This run, as rows name it. */
-  private get told(): ToldRun {
-    const { workflowId: workflow_id, runId: run_id } = workflowInfo();
-    return {
-      ...{ workflow_id, run_id, started_at: this.createdAt },
-      ...(!this.machine.sole && { in_group: true as const }),
-      ...(this.input.so_far && { continues: true as const }),
-    };
+    for (const take of meanwhile) take(typeof now === 'number' ? now : now(result));
+    return result;
   }
 
   /** The first attempts at healthy endpoints, inside the first workflow task. */
   private async attemptFirst(first: MemberAttempt[]): Promise<void> {
-    const { isolated } = this.input;
+    const { isolated, begun } = this.input;
     const lost_tries = isolated ? 0 : lostFirstTasks();
-    let made: MadeAttempts | undefined;
-    if (isolated) {
-      await this.keep(this.began);
-    } else {
-      const orders = this.ordersFor(first);
-      this.meanwhile = [];
-      const lost = lost_tries > 0 ? { lost_tries } : {};
-      made = await this.direct
-        .attemptFirst({ ...orders, ...lost, asked_at: Date.now() })
-        .catch(() => undefined);
-    }
-    this.begin(this.settleDirect(first, made, this.began), lost_tries);
-  }
-
-  /** What whoever makes attempts needs to make them, and to keep the rows of their deliveries. */
-  private ordersFor(attempts: readonly MemberAttempt[]): AttemptOrders {
-    const { schedule, attempt_timeout_ms, park_limit_ms } = this.input;
-    const turn = this.turns + 1;
-    this.turns += TURNS_OF_ATTEMPTS;
-    return {
-      run: this.told,
-      turn,
-      settings: { schedule, attempt_timeout_ms, park_limit_ms },
-      seed: this.machine.seed,
-      orders: this.machine.orders(attempts),
-    };
+    if (isolated) await this.rows.keep(this.began);
+    const orders = this.rows.ordersFor(first);
+    const known = { ...(lost_tries > 0 && { lost_tries }), ...(begun && { begun }) };
+    const make = () =>
+      this.direct.attemptFirst({ ...orders, ...known, asked_at: Date.now() }).catch(() => undefined);
+    const made = isolated ? undefined : await this.inTask(make, (result) => endOf(result) ?? this.began);
+    const unmade = this.settle(first, made, endOf(made) ?? this.began);
+    this.begin(unmade, made?.lost_tries ?? lost_tries);
   }
 
   /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
@@ -374,25 +259,12 @@ class Deliveries {
 
   /** Attempts in the direct lane, inside the workflow task: at endpoints that answer again. */
   private async attemptReleased({ released: attempts, releasedAt }: Released, now: number): Promise<void> {
-    const orders = this.ordersFor(attempts);
+    const orders = this.rows.ordersFor(attempts);
     const asked_at = Date.now();
     const waited = releasedAt === undefined ? {} : { waited_ms: asked_at - releasedAt };
-    this.meanwhile = [];
-    const made = await this.direct.attemptReleased({ ...orders, ...waited, asked_at }).catch(() => undefined);
-    this.begin(this.settleDirect(attempts, made, now), made?.lost_tries);
-  }
-
-  /** Takes in what a local activity has made, and before it what came meanwhile. @returns attempts that were not made */
-  private settleDirect(
-    attempts: readonly MemberAttempt[],
-    made: MadeAttempts | undefined,
-    otherwise: number,
-  ): MemberAttempt[] {
-    const now = endOf(made) ?? otherwise;
-    const { meanwhile = [] } = this;
-    this.meanwhile = undefined;
-    for (const take of meanwhile) take(now);
-    return this.settle(attempts, made, now);
+    const make = () => this.direct.attemptReleased({ ...orders, ...waited, asked_at }).catch(() => undefined);
+    const made = await this.inTask(make, (result) => endOf(result) ?? now);
+    this.begin(this.settle(attempts, made, endOf(made) ?? now), made?.lost_tries);
   }
 
   /** Takes in what was made of attempts. @returns those that were not made */
@@ -414,8 +286,7 @@ class Deliveries {
     // The row of a first attempt that was not made says so.
     if (made?.kept)
       for (const { index, number } of attempts)
-        if (number === 1 || !unmade.some((one) => one.index === index))
-          this.kept[index] = this.recordText(index);
+        if (number === 1 || !unmade.some((one) => one.index === index)) this.rows.isKept(index);
     return unmade;
   }
 
@@ -454,7 +325,7 @@ class Deliveries {
       },
     });
     for (let left = batch; left.length > 0; ) {
-      const made = await attemptMembers(this.ordersFor(left)).catch(() => undefined);
+      const made = await attemptMembers(this.rows.ordersFor(left)).catch(() => undefined);
       const unmade = await this.tell((now) => this.settle(left, made, now), true);
       if (unmade.length === left.length) await sleep(this.timings.group_broken_ms);
       left = unmade;
@@ -477,8 +348,7 @@ class Deliveries {
     if (action) this.machine.act(index, action, actorOf(order), Date.now());
     this.isWoken = true;
     this.acted = true;
-    const { tries } = this;
-    await condition(() => this.isKeeping || this.tries > tries || !this.untold.includes(index));
+    await this.rows.untilTold(index);
     const snapshot = this.machine.member(index)?.snapshot;
     const [shown] = snapshot ? carriedOn([snapshot], MAX_RESULT_BYTES) : [];
     if (!shown) throw new Error(`there is no delivery ${delivery}`);
@@ -486,15 +356,9 @@ class Deliveries {
   }
 
   private async carryOn(): Promise<void> {
-    upsertMemo({ created_at: this.createdAt });
-    const next = nextRun({ ...this.input, turns: this.turns }, this.machine.snapshots);
+    upsertMemo({ created_at: startedAt() });
+    const next = nextRun({ ...this.input, turns: this.rows.turns }, this.machine.snapshots);
     await continueWithMemo<typeof deliver>(next);
-  }
-
-  /** When the deliveries were started, whichever run this is. */
-  private get createdAt(): string {
-    const known = workflowInfo().memo?.['created_at'];
-    return typeof known === 'string' ? known : workflowInfo().startTime.toISOString();
   }
 
   /** Tells the process which deliveries have been closed since the last time. */
@@ -516,22 +380,20 @@ class Deliveries {
     return this.machine.records.flatMap(({ status }, index) => (isClosed(status) ? [index] : []));
   }
 
-  /** Writes how the deliveries stand where lists and operators look: nothing, if the execution's own status says it. */
+  /** Writes how the deliveries stand for people in Temporal UI: nothing, if the execution's own status says it. */
   private show(now: number): void {
-    const { records, isOpen } = this.machine;
+    const { records, isOpen, sole } = this.machine;
     const isDue = this.batchesInFlight === 0 || now - this.shown.at >= this.timings.group_shown_ms;
     // A signal in the same task as the last reports is noticed before their batch has ended.
     if (!isDue && !this.acted && !this.isOver) return;
     this.acted = false;
     const summary = summarizeMembers(records, isOpen);
     const states = JSON.stringify(summary);
-    const statuses = statusesOf(summary);
     if (states === this.shown.states) return;
-    upsertMemo({ states: summary });
-    setCurrentDetails(this.machine.sole ? (reasonOf(records[0] ?? {}) ?? '') : describeStates(summary));
+    setCurrentDetails(sole ? (reasonOf(records[0] ?? {}) ?? '') : describeStates(summary));
     const status = executionStatus(
       records.map((record) => record.status),
-      statuses,
+      statusesOf(summary),
     );
     if (status !== this.shown.status) upsertSearchAttributes([{ key: STATUS_ATTRIBUTE, value: status }]);
     this.shown = { states, status, at: now };
@@ -571,22 +433,4 @@ function releasedItem({ probe }: Release, now: number): TimelineItem {
   if (probe)
     return { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint answers again.' };
   return { at, type: 'released', text: 'Released: its endpoint takes deliveries again, or was changed.' };
-}
-
-/** What is told, in parts that Temporal takes. */
-function partsOf(told: Told): Told[] {
-  const parts: Told[] = [];
-  let bytes = 0;
-  for (const delivery of told.deliveries) {
-    const size = encodedBytes(delivery);
-    const part = parts.at(-1);
-    if (part && bytes + size <= MAX_TOLD_BYTES) {
-      part.deliveries.push(delivery);
-      bytes += size;
-    } else {
-      parts.push({ ...told, deliveries: [delivery] });
-      bytes = size;
-    }
-  }
-  return parts;
 }

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import type { DeliveryStatus } from '../../src/domain/delivery/delivery.js';
 import { DELIVERY_TYPE } from '../../src/domain/ledger/workflow-ids.js';
-import { membersOf } from '../../src/temporal/read/group/group-memo.js';
+import { readMembers } from '../../src/temporal/read/group-members.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { until } from './until.js';
 
@@ -22,7 +22,7 @@ export async function countRecorded({ client }: TemporalConnection, taskQueue: s
   await until(hasVisibilityCaughtUp);
   let recorded = 0;
   for await (const execution of list('Completed'))
-    if (execution.type === DELIVERY_TYPE) recorded += membersOf(execution).length;
+    if (execution.type === DELIVERY_TYPE) recorded += (await readMembers(client, execution)).length;
   return recorded;
 }
 

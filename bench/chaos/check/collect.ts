@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { verifyCertificate } from '../../../src/domain/log/certificate.js';
-import { membersOf } from '../../../src/temporal/read/group/group-memo.js';
+import { readMembers } from '../../../src/temporal/read/group-members.js';
 import type { TemporalConnection } from '../../../src/temporal/server/connection.js';
 import type { Answer } from '../world/client.js';
 import type { World } from '../world/world.js';
@@ -79,8 +79,7 @@ export async function collectViews(
   }
   for await (const execution of temporal.client.workflow.list({ query: inLedger(world), pageSize: 1_000 })) {
     const account = new Map(world.accounts.map(({ endpointIds, id }) => [id, new Set(endpointIds)]));
-    for (const key of membersOf(execution)) {
-      if (!key) continue;
+    for (const key of await readMembers(temporal.client, execution)) {
       const owner = [...account].find(([, endpointIds]) => endpointIds.has(key.endpoint_id))?.[0] ?? '';
       const { workflowId, runId, status } = execution;
       const isOpen = status.name === 'RUNNING';

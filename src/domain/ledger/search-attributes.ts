@@ -1,39 +1,23 @@
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { idTime } from '../basics/id-time.js';
 import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../delivery/delivery.js';
 
 /**
- * Search attributes of every execution: what the ledger can be searched by. Keyword lists where a group will have
+ * Search attributes of every execution, for people in Temporal UI, and for what looks after endpoints. Keyword lists where a group will have
  * several values; SQL visibility stores allow three of those. They hold no personal data, because they are not
  * encrypted.
  */
-const { KEYWORD_LIST, KEYWORD, BOOL, DATETIME } = SearchAttributeType;
-/**
- * Accounts, and the tokens of their events' business keys: a token belongs to one account, so both are narrowed down
- * together.
- */
+const { KEYWORD_LIST, KEYWORD } = SearchAttributeType;
 export const ACCOUNT_ATTRIBUTE = defineSearchAttributeKey('HooklineAccount', KEYWORD_LIST);
 export const ENDPOINT_ATTRIBUTE = defineSearchAttributeKey('HooklineEndpoint', KEYWORD_LIST);
 export const EVENT_ATTRIBUTE = defineSearchAttributeKey('HooklineEvent', KEYWORD_LIST);
 export const KIND_ATTRIBUTE = defineSearchAttributeKey('HooklineEventKind', KEYWORD);
 export const STATUS_ATTRIBUTE = defineSearchAttributeKey('HooklineStatus', KEYWORD);
-/** True on the one execution of an event that stands for it in a list of events. */
-export const EVENT_HEAD_ATTRIBUTE = defineSearchAttributeKey('HooklineEventHead', BOOL);
-
-/**
- * When the event was accepted; of a group, the first of its events. {@link createdAt} tells it of each event from its
- * id.
- */
-export const ACCEPTED_ATTRIBUTE = defineSearchAttributeKey('HooklineAcceptedAt', DATETIME);
-
 export const SEARCH_ATTRIBUTES = [
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
   KIND_ATTRIBUTE,
   STATUS_ATTRIBUTE,
-  EVENT_HEAD_ATTRIBUTE,
-  ACCEPTED_ATTRIBUTE,
 ] as const;
 
 /**
@@ -77,26 +61,13 @@ export function executionStatus(
   return statuses.length === 1 && first ? first : groupStatus(named);
 }
 
-/**
- * Every value that {@link groupStatus} has for groups without a delivery of these statuses: usually fewer than for
- * those with one.
- */
-export function groupStatusesWithout(statuses: readonly DeliveryStatus[]): string[] {
-  const others = DELIVERY_STATUSES.filter((other) => !statuses.includes(other));
-  return Array.from({ length: 2 ** others.length }, (_, bits) =>
-    groupStatus(others.filter((_other, bit) => bits & (1 << bit))),
-  );
-}
-
 /** What an execution that stands for deliveries or events is found by. */
 export interface LedgerAttributes {
-  /** And tokens of business keys. */
   accounts: string[];
   endpoints?: string[];
   events: string[];
   kind: string;
   status?: string;
-  isHead: boolean;
 }
 
 /** The attributes that such an execution starts with. */
@@ -107,29 +78,20 @@ export function ledgerAttributes(of: LedgerAttributes): TypedSearchAttributes {
     { key: EVENT_ATTRIBUTE, value: of.events },
     { key: KIND_ATTRIBUTE, value: of.kind },
     ...(of.status ? [{ key: STATUS_ATTRIBUTE, value: of.status }] : []),
-    { key: ACCEPTED_ATTRIBUTE, value: new Date(Math.min(...of.events.map(idTime))) },
-    ...(of.isHead ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
   ]);
 }
 
 /** The attributes that the execution of one delivery starts with. */
 export function deliveryAttributes(
-  {
-    account_id,
-    event_id,
-    event_kind,
-    keys = [],
-  }: Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind' | 'keys'>,
+  { account_id, event_id, event_kind }: Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind'>,
   endpointId: string,
-  { isHead = false, status = 'delivering' }: { isHead?: boolean; status?: DeliveryStatus } = {},
 ): TypedSearchAttributes {
   return ledgerAttributes({
-    accounts: [account_id, ...keys],
+    accounts: [account_id],
     endpoints: [endpointId],
     events: [event_id],
     kind: event_kind,
-    status,
-    isHead,
+    status: 'delivering',
   });
 }
 

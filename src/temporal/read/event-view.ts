@@ -34,8 +34,6 @@ export interface FanOutProgress {
 /** The memo of an execution that starts deliveries. */
 export interface FanOutMemo {
   fan_out: FanOutProgress;
-  /** The event's number; absent if it has none. */
-  sequence?: number;
 }
 
 /** The execution that starts an event's deliveries; `undefined` if they were started before the event was answered. */

@@ -10,8 +10,6 @@ import type { StartSlots } from './start-slots.js';
 export interface PendingDelivery {
   event: AcceptedEvent;
   target: DeliveryTarget;
-  /** Whether its execution stands for the event in a list of events. */
-  head: boolean;
   /** Where its first attempt is made. */
   placement: Placement;
   /** Its first attempt has begun. */
@@ -88,7 +86,7 @@ class Unit {
     const [first] = deliveries;
     if (!first || this.isClosed) return false;
     const { event } = first;
-    const names = [event.account_id, ...(event.keys ?? [])].filter((name) => !this.names.has(name));
+    const names = [event.account_id].filter((name) => !this.names.has(name));
     const attributeBytes = names.reduce((sum, name) => sum + bytesInList(name), 0);
     const fits =
       this.size + deliveries.length <= MAX_GROUP_SIZE &&

@@ -220,10 +220,9 @@ export class DeliveryStarter implements StartPlanner {
     { failing, hostOf }: EventHints = {},
     begun?: Begun,
   ): PendingDelivery[] {
-    return targets.map((target, index) => ({
+    return targets.map((target) => ({
       event,
       target,
-      head: index === 0,
       placement: this.options.conditions.place(target.endpoint_id, failing?.get(target.endpoint_id)),
       host: hostOf && (() => hostOf(target.endpoint_id)),
       begun,
@@ -335,7 +334,7 @@ export class DeliveryStarter implements StartPlanner {
     // It is past its time: nothing is left to be delivered.
     if (!stored) return;
     const { event, targets } = stored;
-    const deliveries = this.pending(event, targets.slice(first, end)).map((one) => ({ ...one, head: false }));
+    const deliveries = this.pending(event, targets.slice(first, end));
     if (this.grouping) await this.grouping.groups.start(deliveries, first);
     else await this.calls.startAlone(deliveries);
   }

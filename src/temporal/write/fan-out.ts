@@ -1,5 +1,5 @@
 import type { fanOutEvent } from '../../../workflows/index.js';
-import { type AcceptedEvent, namedEvent } from '../../domain/delivery/delivery.js';
+import { type NamedEvent, namedEvent } from '../../domain/delivery/delivery.js';
 import { ledgerAttributes } from '../../domain/ledger/search-attributes.js';
 import { fanOutSummary } from '../../domain/ledger/summaries.js';
 import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
@@ -14,10 +14,10 @@ import type { StartCallOptions } from './start-calls.js';
  */
 export async function startFanOut(
   { client, taskQueue, earlyAttempts }: StartCallOptions,
-  event: AcceptedEvent,
+  event: NamedEvent,
   total: number,
 ): Promise<void> {
-  const { account_id, event_id, event_kind, keys = [], sequence } = event;
+  const { account_id, event_id, event_kind } = event;
   await startedNow(
     client.workflow.start<typeof fanOutEvent>('fanOutEvent', {
       workflowId: fanOutWorkflowId(account_id, event_id),
@@ -27,15 +27,11 @@ export async function startFanOut(
       workflowIdConflictPolicy: 'USE_EXISTING',
       requestEagerStart: earlyAttempts !== undefined,
       staticSummary: fanOutSummary(event_kind, total),
-      memo: {
-        fan_out: { started: 0, total },
-        ...(sequence !== undefined && { sequence }),
-      } satisfies FanOutMemo,
+      memo: { fan_out: { started: 0, total } } satisfies FanOutMemo,
       typedSearchAttributes: ledgerAttributes({
-        accounts: [account_id, ...keys],
+        accounts: [account_id],
         events: [event_id],
         kind: event_kind,
-        isHead: true,
       }),
     }),
   );

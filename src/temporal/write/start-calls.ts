@@ -38,8 +38,8 @@ import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { startedNow } from '../errors.js';
 import { ACT_MEMO, REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
-import { type GroupMemo, indexMembers, membersOf } from '../read/group/group-memo.js';
-import { describeExecution, type Execution } from '../read/visibility/visibility.js';
+import { readMemberIds } from '../read/group-members.js';
+import { describeExecution } from '../read/visibility/visibility.js';
 import type { PendingDelivery } from './admission.js';
 
 /** Begins first attempts when their event is stored. Their workflows receive the same reports. */
@@ -103,8 +103,9 @@ export class StartCalls {
    */
   async startGroup(pending: readonly PendingDelivery[], id: string): Promise<PendingDelivery[]> {
     if (await startedNow(this.startOneGroup(pending, id))) return [];
-    const execution = await describeExecution(this.options.client, groupWorkflowId(id));
-    const there = new Set(execution && deliveriesIn(execution));
+    const { client } = this.options;
+    const execution = await describeExecution(client, groupWorkflowId(id));
+    const there = execution ? await readMemberIds(client, execution) : new Set();
     return pending.filter(({ event, target }) => !there.has(deliveryId({ ...event, ...target })));
   }
 
@@ -146,7 +147,7 @@ export class StartCalls {
     const runs = previous ? [previous.run_id] : [];
     const { firstExecutionRunId } = await this.startSole(
       // The trace of the first run is over.
-      { event: { ...event, traceparent, tracestate }, target, head: false, host: () => target.host },
+      { event: { ...event, traceparent, tracestate }, target, host: () => target.host },
       { isolated: true, resent: intervention(previous ? 'resend' : 'replay', { by, replay }) },
       {
         workflowIdReusePolicy: previous ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
@@ -173,13 +174,13 @@ export class StartCalls {
 
   /** Starts an execution of one delivery, under the delivery's id. */
   private startSole(
-    { event, target, head, host }: Omit<PendingDelivery, 'placement'>,
+    { event, target, host }: Omit<PendingDelivery, 'placement'>,
     more: Partial<LiveGroup>,
     options: StartPolicies,
     memo: Record<string, unknown> = {},
   ): Promise<WorkflowHandleWithStartDetails> {
     const { endpoint_id, schedule } = target;
-    const { event_id, event_kind, account_id, sequence } = event;
+    const { event_id, event_kind, account_id } = event;
     const member = { endpoint_id, ...(schedule && { schedule }), event: 0 };
     return this.start(
       { events: [namedEvent(event)], deliveries: [member], ...this.options.settings, ...more },
@@ -189,8 +190,8 @@ export class StartCalls {
         requestEagerStart: this.options.earlyAttempts !== undefined,
         staticSummary: deliverySummary(event_kind, { endpoint_id, host: host?.() }),
         staticDetails: deliveryId({ event_id, endpoint_id }),
-        memo: { ...(sequence !== undefined && { sequence }), ...memo },
-        typedSearchAttributes: deliveryAttributes(event, endpoint_id, { isHead: head }),
+        memo,
+        typedSearchAttributes: deliveryAttributes(event, endpoint_id),
       },
     );
   }
@@ -222,10 +223,7 @@ export class StartCalls {
     const isolated = pending.every(({ placement }) => placement.isolated);
     const held = isolated ? heldBack(pending) : {};
     const workflowId = groupWorkflowId(id);
-    const members = pending.map(({ event, target }) => ({ ...event, endpoint_id: target.endpoint_id }));
-    const { attributes, memo } = indexMembers(members);
     const kind = group.events[0]?.event_kind ?? '';
-    const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
     const input: LiveGroup = {
       ...{ ...group, ...settings, ...held },
       ...(isolated ? { isolated } : begunIn(pending)),
@@ -242,15 +240,15 @@ export class StartCalls {
         : { requestEagerStart: earlyAttempts !== undefined }),
       staticSummary: groupSummary(
         kind,
-        members.map(({ endpoint_id }) => endpoint_id),
+        group.deliveries.map(({ endpoint_id }) => endpoint_id),
         () => pending[0]?.host?.(),
       ),
-      memo: { ...memo, heads, ...(waiting && { states }) } satisfies GroupMemo,
       typedSearchAttributes: ledgerAttributes({
-        ...attributes,
+        accounts: distinct(group.events.map(({ account_id }) => account_id)),
+        endpoints: distinct(group.deliveries.map(({ endpoint_id }) => endpoint_id)),
+        events: distinct(group.events.map(({ event_id }) => event_id)),
         kind,
         status: groupStatus(statusesOf(states)),
-        isHead: heads.length > 0,
       }),
     });
     if (waiting) await this.keepWaiting(input, { workflow_id: workflowId, run_id });
@@ -288,9 +286,8 @@ export class StartCalls {
   }
 }
 
-/** The ids of the deliveries that a group was started with. */
-function deliveriesIn(execution: Execution): string[] {
-  return membersOf(execution).flatMap((member) => (member ? [deliveryId(member)] : []));
+function distinct(values: readonly string[]): string[] {
+  return [...new Set(values)].sort();
 }
 
 /** Who has begun first attempts of some deliveries, if anybody has. */

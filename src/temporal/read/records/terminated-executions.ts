@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { TerminatedExecution, TerminatedExecutions } from '../../../domain/archive/told.js';
-import type { DeliveryGroup } from '../../../domain/delivery/delivery.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import { startedAt } from '../delivery-view.js';
-import { readInput, readTermination } from '../history.js';
+import { readMembers } from '../group-members.js';
+import { readTermination } from '../history.js';
 import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
 import { isOneOf } from '../visibility/query.js';
 import { describeExecution, everyExecution } from '../visibility/visibility.js';
@@ -34,21 +34,17 @@ export class TerminatedExecutionFinder implements TerminatedExecutions {
     const latest = await describeExecution(this.client, workflowId);
     if (latest?.runId !== runId) return undefined;
     const run = { workflowId, runId };
-    const [input, termination] = await Promise.all([
-      readInput(this.client, run),
+    const [keys, termination] = await Promise.all([
+      readMembers(this.client, run),
       readTermination(this.client, run),
     ]);
-    const { events, deliveries } = input as DeliveryGroup;
     const at = (latest.closeTime ?? latest.startTime).toISOString();
     return {
       run: {
         ...{ workflow_id: workflowId, run_id: runId, started_at: startedAt(latest) },
-        ...(deliveries.length > 1 && { in_group: true as const }),
+        ...(keys.length > 1 && { in_group: true as const }),
       },
-      keys: deliveries.map(({ event, endpoint_id }) => ({
-        event_id: events[event]?.event_id ?? '',
-        endpoint_id,
-      })),
+      keys,
       reason: termination?.reason ?? 'Its execution timed out in Temporal.',
       intervention: termination?.intervention ?? { action: 'terminate', at, by: 'temporal' },
     };

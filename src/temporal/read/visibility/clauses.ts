@@ -1,24 +1,13 @@
 import {
-  DELIVERY_STATUSES,
-  type DeliveryStatus,
-  isClosed,
-  type ShownStatus,
-} from '../../../domain/delivery/delivery.js';
-import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
-  EVENT_HEAD_ATTRIBUTE,
-  GROUP_STATUS,
-  groupStatusesWithout,
   KIND_ATTRIBUTE,
-  STATUS_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
 import { type Meanings, meaningsOf } from '../../../domain/list/delivery-filter.js';
-import { anyOf, type Clause, equals, isAfter, isNoneOf, isNot, isOneOf, isTrue } from './query.js';
-import type { Execution } from './visibility.js';
+import { anyOf, type Clause, equals, isAfter, isNot, isOneOf } from './query.js';
 
-/** All accounts together: only for counts that name no account, for the operator's lists, and for the archive. */
+/** All accounts together: only for counts that name no account, and for what the installation does itself. */
 export const EVERY_ACCOUNT = Symbol('every account');
 
 /** One account, or all of them. */
@@ -37,13 +26,10 @@ export interface Sought {
   event?: Values | undefined;
   endpoint?: Values | undefined;
   kind?: string | undefined;
-  /** It stands for its event in a list of events. */
-  isHead?: true | undefined;
   /** It has not carried on as another run: such a run does not stand for anything any more. */
   isCurrent?: true | undefined;
   /**
-   * It is open, or closed at this time or later. Something may have closed just before: see
-   * {@link isOpenOrClosedSince}.
+   * It is open, or closed at this time or later. Something may have closed just before.
    */
   since?: Date | undefined;
 }
@@ -60,7 +46,6 @@ export const SOUGHT_BY: Meanings<Sought & { account?: Values | undefined }, Clau
   event: named(EVENT_ATTRIBUTE.name),
   endpoint: named(ENDPOINT_ATTRIBUTE.name),
   kind: named(KIND_ATTRIBUTE.name),
-  isHead: () => isTrue(EVENT_HEAD_ATTRIBUTE.name),
   isCurrent: () => isNot('ExecutionStatus', 'ContinuedAsNew'),
   // SQL stores compare times as texts, which for a time with zeros at its end is not exact.
   since: (time) =>
@@ -70,52 +55,9 @@ export const SOUGHT_BY: Meanings<Sought & { account?: Values | undefined }, Clau
 /**
  * The clauses that find executions by all of this.
  *
- * @param whose which account's, also by tokens of business keys: nobody gets those of all by leaving something out
+ * @param whose which account's: nobody gets those of all by leaving something out
  */
-export function where(whose: Whose | readonly string[], sought: Sought): Clause[] {
+export function where(whose: Whose, sought: Sought): Clause[] {
   const account = whose === EVERY_ACCOUNT ? undefined : whose;
   return meaningsOf(SOUGHT_BY, { ...sought, account }, undefined);
-}
-
-/** Whether an execution is open, or closed at a time or later. */
-export function isOpenOrClosedSince({ closeTime }: Execution, since: Date | undefined): boolean {
-  return !since || !closeTime || closeTime >= since;
-}
-
-/** Finds deliveries of any of these statuses, and groups that may hold some: the inverse of how a status is read. */
-export function hasStatus(statuses: readonly ShownStatus[]): Clause {
-  const ofMembers = statuses.filter((status) => status !== 'terminated');
-  const open = ofMembers.filter((status) => !isClosed(status));
-  const closed = ofMembers.filter(isClosed);
-  return anyOf(
-    ...statuses.map(hasStatusItself),
-    ...(open.length > 0 ? [[equals('ExecutionStatus', 'Running'), ...isGroupWith(open)]] : []),
-    ...(closed.length > 0 ? [isGroupWith(closed)] : []),
-  );
-}
-
-/**
- * Groups whose status names one of these, among executions of deliveries. An only delivery has its own status there.
- */
-export function isGroupWith(statuses: readonly DeliveryStatus[]): Clause[] {
-  return [isNoneOf(STATUS_ATTRIBUTE.name, [...DELIVERY_STATUSES, ...groupStatusesWithout(statuses)])];
-}
-
-/** Executions whose deliveries all have a status. */
-function hasStatusItself(status: ShownStatus): Clause[] {
-  switch (status) {
-    case 'terminated':
-      return [equals('ExecutionStatus', 'Terminated')];
-    case 'delivered':
-      return [equals('ExecutionStatus', 'Completed')];
-    case 'cancelled':
-      return [equals('ExecutionStatus', 'Canceled')];
-    case 'exhausted':
-    case 'expired':
-      return [equals('ExecutionStatus', 'Failed'), equals(STATUS_ATTRIBUTE.name, status)];
-    case 'delivering':
-      return [equals('ExecutionStatus', 'Running'), isOneOf(STATUS_ATTRIBUTE.name, [status, GROUP_STATUS])];
-    default:
-      return [equals('ExecutionStatus', 'Running'), equals(STATUS_ATTRIBUTE.name, status)];
-  }
 }

@@ -1,0 +1,177 @@
+import { condition, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import { type Told, type ToldRun, toldOf } from '../src/domain/archive/told.js';
+import { type AttemptOrders, TURNS_OF_ATTEMPTS } from '../src/domain/delivery/attempt-order.js';
+import type { GroupMachine, LiveGroup, MemberAttempt } from '../src/domain/delivery/delivery-group.js';
+import type { TimelineItem } from '../src/domain/explain/timeline.js';
+import { encodedBytes } from '../src/domain/text/encoded-bytes.js';
+
+/** What is told of deliveries in one activity, bytes: its input stands in the history. */
+const MAX_TOLD_BYTES = 500_000;
+
+/** A workflow task waits so long for rows to be kept; then an activity keeps on, for as long as it takes. */
+const KEPT_WITHIN = '3s';
+
+/** How an execution lets its rows be kept. */
+interface Surroundings {
+  /** Does something in a local activity. @param now when it counts as having ended */
+  inTask(what: () => Promise<void>, now: number): Promise<void>;
+  /** An activity has kept rows, or cannot. */
+  onKept(error: unknown): void;
+}
+
+/** Has the rows of an execution's deliveries kept when something has happened to them. */
+export class RowKeeper {
+  /** How often deliveries were told of. */
+  turns: number;
+  private readonly input: LiveGroup;
+  private readonly machine: GroupMachine;
+  private readonly surroundings: Surroundings;
+  /** The records of deliveries as they were told of last, by index; '' before that. */
+  private readonly kept: string[];
+  /** What happened to deliveries since then that their records do not say. */
+  private readonly said = new Map<number, TimelineItem[]>();
+  /** How often it was tried in a workflow task. */
+  private tries = 0;
+  /** An activity keeps what a workflow task could not. */
+  private isKeeping = false;
+
+  constructor(input: LiveGroup, machine: GroupMachine, surroundings: Surroundings) {
+    this.input = input;
+    this.machine = machine;
+    this.surroundings = surroundings;
+    this.turns = input.turns ?? 0;
+    this.kept = input.deliveries.map(() => '');
+  }
+
+  /** Something happened to a delivery that its record does not say. */
+  say(index: number, item: TimelineItem): void {
+    this.said.set(index, [...(this.said.get(index) ?? []), item]);
+  }
+
+  /** The row of a delivery says what its record says. */
+  isKept(index: number): void {
+    this.kept[index] = this.recordText(index);
+  }
+
+  get areAllKept(): boolean {
+    return !this.isKeeping && this.untold.length === 0;
+  }
+
+  /** Resolves when the row of a delivery says what has happened, or cannot at the moment. */
+  async untilTold(index: number): Promise<void> {
+    const { tries } = this;
+    await condition(() => this.isKeeping || this.tries > tries || !this.untold.includes(index));
+  }
+
+  /** What whoever makes attempts needs to make them, and to keep the rows of their deliveries. */
+  ordersFor(attempts: readonly MemberAttempt[]): AttemptOrders {
+    const { schedule, attempt_timeout_ms, park_limit_ms } = this.input;
+    const turn = this.turns + 1;
+    this.turns += TURNS_OF_ATTEMPTS;
+    return {
+      run: this.run,
+      turn,
+      settings: { schedule, attempt_timeout_ms, park_limit_ms },
+      seed: this.machine.seed,
+      orders: this.machine.orders(attempts),
+    };
+  }
+
+  /** Has the rows of those kept to which something has happened: in this task, or, if that fails, by an activity. */
+  async keep(now: number): Promise<void> {
+    if (this.isKeeping) return;
+    const { untold } = this;
+    if (untold.length === 0) return;
+    const told = this.tell(untold, now);
+    const { keepRows } = proxyLocalActivities<Activities>({
+      scheduleToCloseTimeout: KEPT_WITHIN,
+      startToCloseTimeout: KEPT_WITHIN,
+      retry: { maximumAttempts: 1 },
+    });
+    await this.surroundings.inTask(async () => {
+      await keepRows(told).catch(() => this.keepOn(told));
+    }, now);
+    this.tries += 1;
+  }
+
+  /**
+   * Indexes of deliveries to which something has happened since they were told of last. Of one with an attempt in
+   * flight, whoever makes the attempt tells.
+   */
+  private get untold(): number[] {
+    return this.kept.flatMap((kept, index) => {
+      const isToBeTold = kept === '' || !this.machine.member(index)?.isAttempting;
+      return isToBeTold && (kept !== this.recordText(index) || this.said.has(index)) ? [index] : [];
+    });
+  }
+
+  private recordText(index: number): string {
+    return JSON.stringify(this.machine.member(index)?.record);
+  }
+
+  /** Keeps rows for as long as it takes, while everything else goes on. */
+  private keepOn(told: Told): void {
+    const { keepRows } = proxyActivities<Activities>({
+      startToCloseTimeout: '1m',
+      retry: { initialInterval: '1s', maximumInterval: '30s' },
+      summary: 'keep rows',
+    });
+    this.isKeeping = true;
+    const keepAll = async () => {
+      for (const part of partsOf(told)) await keepRows(part);
+    };
+    const ended = (error?: unknown) => {
+      this.isKeeping = false;
+      this.surroundings.onKept(error);
+    };
+    keepAll().then(() => ended(), ended);
+  }
+
+  /** Deliveries as they are now, to be kept. They count as told of from now on. */
+  private tell(indexes: readonly number[], now: number): Told {
+    this.turns += 1;
+    const deliveries = indexes.flatMap((index) => {
+      const said = this.said.get(index);
+      this.said.delete(index);
+      this.isKept(index);
+      const told = toldOf(this.input, this.machine, index);
+      return told ? [{ ...told, ...(said && { said }) }] : [];
+    });
+    return { run: this.run, turn: this.turns, at: new Date(now).toISOString(), deliveries };
+  }
+
+  /** This run, as rows name it. */
+  private get run(): ToldRun {
+    const { workflowId: workflow_id, runId: run_id } = workflowInfo();
+    return {
+      ...{ workflow_id, run_id, started_at: startedAt() },
+      ...(!this.machine.sole && { in_group: true as const }),
+      ...(this.input.so_far && { continues: true as const }),
+    };
+  }
+}
+
+/** When an execution was started, whichever of its runs this is. ISO 8601, UTC. */
+export function startedAt(): string {
+  const known = workflowInfo().memo?.['created_at'];
+  return typeof known === 'string' ? known : workflowInfo().startTime.toISOString();
+}
+
+/** What is told, in parts that Temporal takes. */
+function partsOf(told: Told): Told[] {
+  const parts: Told[] = [];
+  let bytes = 0;
+  for (const delivery of told.deliveries) {
+    const size = encodedBytes(delivery);
+    const part = parts.at(-1);
+    if (part && bytes + size <= MAX_TOLD_BYTES) {
+      part.deliveries.push(delivery);
+      bytes += size;
+    } else {
+      parts.push({ ...told, deliveries: [delivery] });
+      bytes = size;
+    }
+  }
+  return parts;
+}
