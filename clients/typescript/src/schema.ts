@@ -3692,7 +3692,7 @@ export interface components {
                  * @description Since when the longest overdue one has been due
                  */
                 overdue_since?: string;
-                /** @description Every open delivery is counted as the ledger lists it; false if there are more executions than are read at once, so these are the least there can be */
+                /** @description Every open delivery is counted; false if there are more than 20,000, so these are the least there can be */
                 exact: boolean;
                 by_kind: {
                     event_kind: string;

@@ -22,6 +22,8 @@ export interface EventRange {
 export interface WithoutRow extends DeliveryKey {
   account_id: string;
   event_kind: string;
+  /** Of the event's subject. */
+  marks: readonly string[];
 }
 
 /** Finds rows and events in other orders than lists show them. */

@@ -127,8 +127,11 @@ export class RowQueries implements RowSearch {
       .limit(limit)
       .lean();
     this.unaltered.requireEvents(events);
-    const all = events.flatMap(({ _id: event_id, account_id, event_kind, targets }) =>
-      (targets ?? []).map(({ endpoint_id }) => ({ account_id, event_id, event_kind, endpoint_id })),
+    const all = events.flatMap(({ _id: event_id, account_id, event_kind, marks, targets }) =>
+      (targets ?? []).map(({ endpoint_id }) => ({
+        ...{ account_id, event_id, event_kind, endpoint_id },
+        marks: marks ?? [],
+      })),
     );
     const there = new Set<string>();
     for (const $in of inParts(all.map(deliveryId), IDS_AT_ONCE))

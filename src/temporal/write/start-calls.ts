@@ -173,7 +173,7 @@ export class StartCalls {
   }
 
   /** Starts an execution of one delivery, under the delivery's id. */
-  private startSole(
+  private async startSole(
     { event, target, host }: Omit<PendingDelivery, 'placement'>,
     more: Partial<LiveGroup>,
     options: StartPolicies,
@@ -182,18 +182,20 @@ export class StartCalls {
     const { endpoint_id, schedule } = target;
     const { event_id, event_kind, account_id } = event;
     const member = { endpoint_id, ...(schedule && { schedule }), event: 0 };
-    return this.start(
-      { events: [namedEvent(event)], deliveries: [member], ...this.options.settings, ...more },
-      {
-        ...options,
-        workflowId: deliveryWorkflowId(account_id, { event_id, endpoint_id }),
-        requestEagerStart: this.options.earlyAttempts !== undefined,
-        staticSummary: deliverySummary(event_kind, { endpoint_id, host: host?.() }),
-        staticDetails: deliveryId({ event_id, endpoint_id }),
-        memo,
-        typedSearchAttributes: deliveryAttributes(event, endpoint_id),
-      },
-    );
+    const input = { events: [namedEvent(event)], deliveries: [member], ...this.options.settings, ...more };
+    const handle = await this.start(input, {
+      ...options,
+      workflowId: deliveryWorkflowId(account_id, { event_id, endpoint_id }),
+      requestEagerStart: this.options.earlyAttempts !== undefined,
+      staticSummary: deliverySummary(event_kind, { endpoint_id, host: host?.() }),
+      staticDetails: deliveryId({ event_id, endpoint_id }),
+      memo,
+      typedSearchAttributes: deliveryAttributes(event, endpoint_id),
+    });
+    const { workflowId: workflow_id, firstExecutionRunId: run_id } = handle;
+    // Whoever has sent it again sees that at once. If this fails, the execution tells of it.
+    if (more.resent) await this.keepStarted(input, { workflow_id, run_id }).catch(() => {});
+    return handle;
   }
 
   /**
@@ -251,7 +253,7 @@ export class StartCalls {
         status: groupStatus(statusesOf(states)),
       }),
     });
-    if (waiting) await this.keepWaiting(input, { workflow_id: workflowId, run_id });
+    if (waiting) await this.keepStarted(input, { workflow_id: workflowId, run_id, in_group: true });
   }
 
   /** Keeps rows of what was attempted in this process for an execution that runs in another one. */
@@ -275,14 +277,14 @@ export class StartCalls {
     await rows.keep(told, true).catch(() => {});
   }
 
-  /** Keeps rows of deliveries whose execution waits from its start on, so that it tells of none. */
-  private async keepWaiting(input: LiveGroup, run: Pick<ToldRun, 'workflow_id' | 'run_id'>): Promise<void> {
+  /** Keeps rows of deliveries as they are at the start of their execution, before it tells of them itself. */
+  private async keepStarted(input: LiveGroup, run: Omit<ToldRun, 'started_at'>): Promise<void> {
     const now = sharedNow();
     const machine = new GroupMachine(input, now);
     const deliveries = input.deliveries.flatMap((_, index) => toldOf(input, machine, index) ?? []);
     const at = new Date(now).toISOString();
-    const told = { run: { ...run, started_at: at, in_group: true as const }, turn: 0, at, deliveries };
-    await this.options.rows.keep(told, true);
+    const told = { run: { ...run, started_at: at }, turn: 0, at, deliveries };
+    await this.options.rows.keep(told, !input.resent);
   }
 }
 

@@ -173,11 +173,11 @@ describe('erasures after a restore [world]', () => {
   it('are certificates as before, which say when they were done again', async () => {
     const certificate: Erasure = await until(
       async () => (await client.request('GET', `/v18.0/erasures/${erasure.id}`)).json,
-      ({ status }) => status === 'complete',
+      ({ reapplied_at }) => reapplied_at !== undefined,
     );
-    const { reapplied_at = '', status: _, completed_at: __, ...rest } = certificate;
-    const { status: ___, ...before } = erasure;
-    assert.deepEqual(rest, before);
+    // Its delivery that was open is so again in the restored rows; its execution has ended since the backup.
+    const { reapplied_at = '', ...rest } = certificate;
+    assert.deepEqual(rest, erasure);
     assert.ok(reapplied_at > (erasure.erased_at ?? ''));
     const { data } = (await client.request('GET', `/v18.0/changes?resource=erasure:${erasure.id}`)).json;
     assert.equal(data.at(-1).actor.id, 'operator');

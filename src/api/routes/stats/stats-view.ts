@@ -39,7 +39,7 @@ export const statsSchema = z
       exact: z
         .boolean()
         .describe(
-          'Every open delivery is counted as the ledger lists it; false if there are more executions than are read at once, so these are the least there can be',
+          'Every open delivery is counted; false if there are more than 20,000, so these are the least there can be',
         ),
       by_kind: z.array(z.object({ event_kind: z.string(), ...backlogShape })),
       by_endpoint: z.array(z.object({ endpoint_id: z.string(), ...backlogShape })),

@@ -1,12 +1,10 @@
 import pLimit from 'p-limit';
 import type { AccountRemoval, DeletionRequest } from '../../../domain/access/account-deletion.js';
+import { FIRST_OPEN_POSITION } from '../../../domain/archive/archived.js';
+import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
 import type { Origin } from '../../../domain/change/change.js';
-import { MAX_REPLAY_RATE, type ReplayItem, type ReplayPlan } from '../../../domain/replay/replay.js';
-import { sharedDate } from '../../../domain/time/shared-time.js';
 import type { Database } from '../../../models/database.js';
 import { unlessStateConflicts } from '../../../temporal/errors.js';
-import { findForReplay } from '../../../temporal/read/replay/replay-finder.js';
-import type { ReplayCursor } from '../../../temporal/read/replay/replay-page.js';
 import type { Ledger } from '../ledger.js';
 
 /** Endpoints that are removed in one step. */
@@ -20,11 +18,11 @@ const MAX_REPLAYS = 100;
 /** What the deletion of an account does. */
 export function createAccountRemoval(
   database: Database,
-  { control, replays, replayReader, replaySources, accountDeletions }: Ledger,
+  { control, replays, replayReader, accountDeletions }: Ledger,
 ): AccountRemoval {
-  const cancel = async ({ account_id, origin }: DeletionRequest, item: ReplayItem): Promise<boolean> => {
+  const cancel = async ({ account_id, origin }: DeletionRequest, one: DeliveryKey): Promise<boolean> => {
     // If not, it has an attempt under way, or has just closed: the next search tells.
-    const act = control.act('cancel', account_id, item, { by: origin.actor.id });
+    const act = control.act('cancel', account_id, one, { by: origin.actor.id });
     return (await unlessStateConflicts(act)) !== undefined;
   };
 
@@ -49,17 +47,14 @@ export function createAccountRemoval(
     },
 
     async endOpenDeliveries(request, cursor) {
-      const { account_id } = request;
-      const account = await database.accounts.get(account_id);
-      const plan = openDeliveries(request, account?.created_at ?? new Date(0).toISOString());
-      const options = { size: PAGE_SIZE };
-      const page = await findForReplay(replaySources, plan, cursor as ReplayCursor | undefined, options);
+      const range = { above: FIRST_OPEN_POSITION, below: cursor as string | undefined };
+      const found = await database.archive.deliveries(request.account_id, {}, range, PAGE_SIZE);
       const limit = pLimit(CANCELS_AT_ONCE);
-      const ended = await Promise.all(page.found.map(({ item }) => limit(() => cancel(request, item))));
+      const ended = await Promise.all(found.map((one) => limit(() => cancel(request, one))));
       return {
-        found: page.found.length,
+        found: found.length,
         ended: ended.filter(Boolean).length,
-        ...(page.next && { next: page.next }),
+        ...(found.length === PAGE_SIZE && { next: found.at(-1)?.position }),
       };
     },
 
@@ -74,13 +69,6 @@ export function createAccountRemoval(
       await database.accounts.endDeletion(account_id, deletion);
     },
   };
-}
-
-/** Every delivery of an account that is open now, in the form in which replays look for deliveries. */
-function openDeliveries({ account_id, origin }: DeletionRequest, since: string): ReplayPlan {
-  const at = sharedDate().toISOString();
-  const filter = { created_after: since, created_before: at };
-  return { account_id, replay_id: '', action: 'cancel', filter, at, rate: MAX_REPLAY_RATE, origin };
 }
 
 /** Ends all that gives access to an account. @returns how much there was */

@@ -5,22 +5,16 @@ import { summaryIn } from '../../../domain/archive/archived-views.js';
 import type { OpenFilter, RowSearch, WithoutRow } from '../../../domain/archive/row-search.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { idTime } from '../../../domain/basics/id-time.js';
-import { idsBeginAt } from '../../../domain/basics/ids.js';
 import { SlowAnswers } from '../../../domain/basics/slow-answers.js';
 import { OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
 import type { OpenDelivery } from '../../../domain/stats/backlog.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
 import { toQuery } from '../visibility/query.js';
+import { notBegun } from './not-begun.js';
 
 /** More deliveries than this are not read for one response: it would take seconds. */
 export const MAX_OPEN = 20_000;
-
-/** Events that are looked at together for deliveries that have no row, and how far back, milliseconds. */
-const LOOKED_AT = 200;
-const LOOKED_BACK_MS = 24 * 3_600_000;
-/** Sorts behind the id of every event. */
-const BEHIND_ALL = '~';
 
 /** Open deliveries as they were at a moment. */
 export interface OpenAt {
@@ -64,7 +58,7 @@ export class BacklogReader {
 
   private async readNow(filter: OpenFilter): Promise<OpenAt> {
     const at = sharedNow();
-    const waiting = await this.notBegun(filter, at);
+    const waiting = await this.notBegun(filter);
     const found = await this.rows.open(filter, MAX_OPEN + 1);
     const ids = new Set(found.map(({ id }) => id));
     const others = waiting.filter((one) => !ids.has(deliveryId(one)));
@@ -77,22 +71,17 @@ export class BacklogReader {
     };
   }
 
-  /**
-   * Deliveries that have no row yet, the latest first: back to where all of some events have one. Whoever begins with
-   * deliveries begins with the oldest, so that before there few are left.
-   */
-  private async notBegun({ account_id, endpoint_id, event_kind }: OpenFilter, at: number) {
-    const from = idsBeginAt('event', at - LOOKED_BACK_MS);
+  /** Those that match of what has no row yet. */
+  private async notBegun({ account_id, endpoint_id, event_kind }: OpenFilter): Promise<WithoutRow[]> {
     const waiting: WithoutRow[] = [];
-    for (let until: string | undefined = BEHIND_ALL; until && waiting.length <= MAX_OPEN; ) {
-      const { found, last } = await this.rows.withoutRows(account_id, { from, until }, LOOKED_AT);
-      const matching = found.filter(
+    for await (const some of notBegun(this.rows, account_id)) {
+      const matching = some.filter(
         (one) =>
           (endpoint_id === undefined || one.endpoint_id === endpoint_id) &&
           (event_kind === undefined || one.event_kind === event_kind),
       );
       waiting.push(...matching);
-      until = found.length > 0 ? last : undefined;
+      if (waiting.length > MAX_OPEN) break;
     }
     return waiting;
   }

@@ -1,11 +1,12 @@
 import type { ListedDelivery } from '../../../domain/archive/archived.js';
-import { summaryIn } from '../../../domain/archive/archived-views.js';
 import type { RowSearch } from '../../../domain/archive/row-search.js';
+import { createdAt } from '../../../domain/basics/id-time.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import { subjectMark } from '../../../domain/ledger/sealed-event.js';
 import { keyIdOf } from '../../../domain/privacy/data-key.js';
 import type { ErasurePlan, ErasureScope } from '../../../domain/privacy/erasure.js';
 import { unlessStateConflicts } from '../../errors.js';
+import { notBegun } from '../../read/backlog/not-begun.js';
 import type { DeliveryControl } from '../delivery-control.js';
 
 /** How many deliveries of a subject are open, and how many this call cancelled. */
@@ -16,10 +17,10 @@ export interface OpenOfSubject {
 
 /** Finds the deliveries of events that one data key sealed, by the mark of the key in their rows. */
 export class SubjectDeliveries {
-  private readonly rows: Pick<RowSearch, 'marked' | 'keyOf'>;
+  private readonly rows: Pick<RowSearch, 'marked' | 'keyOf' | 'withoutRows'>;
   private readonly control: DeliveryControl;
 
-  constructor(rows: Pick<RowSearch, 'marked' | 'keyOf'>, control: DeliveryControl) {
+  constructor(rows: Pick<RowSearch, 'marked' | 'keyOf' | 'withoutRows'>, control: DeliveryControl) {
     this.rows = rows;
     this.control = control;
   }
@@ -39,8 +40,13 @@ export class SubjectDeliveries {
   /** Counts the open deliveries of a subject that were accepted before the erasure was asked for. */
   async countOpen(plan: ErasurePlan): Promise<number> {
     let open = 0;
-    for await (const row of this.find(plan, 'open'))
-      if (summaryIn(row).created_at <= plan.requested_at) open += 1;
+    const isBefore = ({ event_id }: { event_id: string }) => createdAt(event_id) <= plan.requested_at;
+    // These first: what gets a row meanwhile is counted again, and not missed.
+    for await (const some of notBegun(this.rows, plan.account_id))
+      open += some.filter(
+        ({ marks, ...one }) => marks.includes(subjectMark(plan.key_id)) && isBefore(one),
+      ).length;
+    for await (const row of this.find(plan, 'open')) if (isBefore(row)) open += 1;
     return open;
   }
 

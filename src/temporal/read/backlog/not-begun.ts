@@ -1,0 +1,28 @@
+import type { RowSearch, WithoutRow } from '../../../domain/archive/row-search.js';
+import { idsBeginAt } from '../../../domain/basics/ids.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
+
+/** Events that are looked at together, and how far back, milliseconds. */
+const LOOKED_AT = 200;
+const LOOKED_BACK_MS = 24 * 3_600_000;
+/** Sorts behind the id of every event. */
+const BEHIND_ALL = '~';
+
+/**
+ * Deliveries that have been accepted and have no row yet, the latest first: back to where all of some events have one.
+ * Whoever begins with deliveries begins with the oldest, so that before there are hardly any.
+ *
+ * @param accountId absent: of all accounts
+ */
+export async function* notBegun(
+  rows: Pick<RowSearch, 'withoutRows'>,
+  accountId: string | undefined,
+): AsyncIterable<WithoutRow[]> {
+  const from = idsBeginAt('event', sharedNow() - LOOKED_BACK_MS);
+  for (let until: string | undefined = BEHIND_ALL; until; ) {
+    const { found, last } = await rows.withoutRows(accountId, { from, until }, LOOKED_AT);
+    if (found.length === 0) return;
+    yield found;
+    until = last;
+  }
+}
