@@ -1,7 +1,7 @@
-import { ok } from 'node:assert/strict';
+import { equal, ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { configurationTable, problemTable } from '../../../tools/docs-tables.js';
+import { chartSettings, configurationTable, problemTable } from '../../../tools/docs-tables.js';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 
@@ -12,6 +12,10 @@ describe('Documents', () => {
       ['docs/errors.md', problemTable()],
     ] as const)
       ok(read(file).includes(`${table}\n`), file);
+  });
+
+  it('and the Helm chart know every setting (mended by `npm run docs`)', () => {
+    equal(read('deploy/helm/hookline/settings.json'), chartSettings());
   });
 
   it('lead to files and headings that exist', () => {
