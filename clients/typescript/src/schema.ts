@@ -1835,6 +1835,8 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /** @description The signature is sent as <prefix>id, <prefix>timestamp and <prefix>signature, too: svix- for receivers of Svix */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most; deliveries beyond it wait, none is dropped */
             rate_limit?: number;
             /**
@@ -1858,6 +1860,8 @@ export interface components {
              * @enum {string}
              */
             signature_scheme?: "v1" | "v1a";
+            /** @description A shared secret that the subscriber has already, from another service; absent: a new one */
+            secret?: string;
         };
         EndpointWithSecret: {
             id: string;
@@ -1873,6 +1877,8 @@ export interface components {
             metadata: Record<string, never>;
             /** @description Names of headers; the values are masked */
             headers: Record<string, never>;
+            /** @description The signature is sent under this prefix, too */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
             /** @description Deliveries per minute that the subscriber allowed */
@@ -1941,6 +1947,8 @@ export interface components {
             metadata: Record<string, never>;
             /** @description Names of headers; the values are masked */
             headers: Record<string, never>;
+            /** @description The signature is sent under this prefix, too */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
             /** @description Deliveries per minute that the subscriber allowed */
@@ -2033,6 +2041,8 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /** @description The signature is sent as <prefix>id, <prefix>timestamp and <prefix>signature, too: svix- for receivers of Svix */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most; deliveries beyond it wait, none is dropped */
             rate_limit?: number;
             /**
@@ -2065,6 +2075,8 @@ export interface components {
             metadata: Record<string, never>;
             /** @description Names of headers; the values are masked */
             headers: Record<string, never>;
+            /** @description The signature is sent under this prefix, too */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
             /** @description Deliveries per minute that the subscriber allowed */
@@ -2115,6 +2127,7 @@ export interface components {
             headers?: {
                 [key: string]: string | null;
             } | null;
+            legacy_header_prefix?: string | null;
             rate_limit?: number | null;
             /** @enum {string} */
             status?: "active" | "paused";
@@ -3920,6 +3933,8 @@ export interface components {
             metadata: Record<string, never>;
             /** @description Names of headers; the values are masked */
             headers: Record<string, never>;
+            /** @description The signature is sent under this prefix, too */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
             /** @description Deliveries per minute that the subscriber allowed */
