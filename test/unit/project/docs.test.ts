@@ -1,4 +1,4 @@
-import { equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { chartSettings, configurationTable, problemTable } from '../../../tools/docs-tables.js';
@@ -34,6 +34,18 @@ describe('Documents', () => {
         if (heading) ok(headingsOf(path).includes(heading), `${file} leads to ${path}#${heading}`);
       }
     }
+  });
+
+  it('begin with what people search for, a picture, three commands and six lines of output', () => {
+    const screen = read('README.md').split('\n').slice(0, 35).join('\n');
+    const [, sentence = ''] = screen.match(/^# Hookline\n\n(.*?\.) /) ?? [];
+    for (const word of [/\bwebhooks?\b/, /\bsigned\b/, /\bretries\b/, /\brecord\b/]) match(sentence, word);
+    const blocks = [...screen.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)];
+    ok(screen.indexOf('![') < (blocks[0]?.index ?? 0));
+    const lines = blocks.map(([, language, text = '']) => [language, text.trimEnd().split('\n').length]);
+    deepEqual(lines.slice(0, 1), [['sh', 3]]);
+    equal(lines.length, 2);
+    ok(Number(lines[1]?.[1]) <= 6);
   });
 
   it('are all found from the index, or from the README', () => {
