@@ -2920,7 +2920,7 @@ export interface components {
             after?: Record<string, never>;
         };
         Completeness: {
-            /** @description No number is missing, open or contradicted */
+            /** @description No number is missing, open, lost, contradicted, or that of two events */
             complete: boolean;
             /** @description The first number that was looked at; absent if there are none */
             first?: number;
@@ -2945,6 +2945,18 @@ export interface components {
                 first: number;
                 last: number;
             }[];
+            lost_count: number;
+            /** @description Numbers that may have been given to events, of which nothing is kept. at and why: when and how that was noticed, such as a restore from a backup */
+            lost: {
+                first: number;
+                last: number;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                at: string;
+                why: string;
+            }[];
             missing_count: number;
             /** @description Numbers that nothing is known of: their events are not there: ranges, both ends included; the first 100 */
             missing: {
@@ -2954,6 +2966,12 @@ export interface components {
             contradicted_count: number;
             /** @description Numbers that were declared void, and that events have all the same: ranges, both ends included; the first 100 */
             contradicted: {
+                first: number;
+                last: number;
+            }[];
+            twice_count: number;
+            /** @description Numbers that two events have: ranges, both ends included; the first 100 */
+            twice: {
                 first: number;
                 last: number;
             }[];
@@ -8886,6 +8904,15 @@ export interface operations {
                      *           "last": 0
                      *         }
                      *       ],
+                     *       "lost_count": 0,
+                     *       "lost": [
+                     *         {
+                     *           "first": 0,
+                     *           "last": 0,
+                     *           "at": "2026-11-21T12:00:00.000Z",
+                     *           "why": "…"
+                     *         }
+                     *       ],
                      *       "missing_count": 0,
                      *       "missing": [
                      *         {
@@ -8895,6 +8922,13 @@ export interface operations {
                      *       ],
                      *       "contradicted_count": 0,
                      *       "contradicted": [
+                     *         {
+                     *           "first": 0,
+                     *           "last": 0
+                     *         }
+                     *       ],
+                     *       "twice_count": 0,
+                     *       "twice": [
                      *         {
                      *           "first": 0,
                      *           "last": 0

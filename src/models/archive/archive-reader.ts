@@ -15,7 +15,6 @@ import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/deliver
 import type { EventFilter } from '../../domain/list/delivery-filter.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
-import type { NumberRange } from '../../domain/sequence/ranges.js';
 import { type EventSeal, events, toEvent } from '../event/event-document.js';
 import type { LogRepository } from '../log/log.js';
 import { leafIn, nameOf, type SegmentRepository } from '../log/segments.js';
@@ -266,20 +265,6 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
       .limit(limit)
       .lean();
     return found.map(({ _id, account_id, event_kind }) => ({ account_id, event_id: _id, event_kind }));
-  }
-
-  /**
-   * Numbers of an account's archived events.
-   *
-   * @param of those within a range, or of events that were accepted in a period; in any order
-   */
-  async sequences(accountId: string, of: NumberRange | Period, limit: number): Promise<number[]> {
-    const condition = 'first' in of ? { sequence: { $gte: of.first, $lte: of.last } } : { _id: idsIn(of) };
-    const found = await this.eventModel
-      .find({ account_id: accountId, ...condition }, { sequence: 1 })
-      .limit(limit)
-      .lean();
-    return found.flatMap(({ sequence }) => (typeof sequence === 'number' ? [sequence] : []));
   }
 
   /**
