@@ -178,7 +178,7 @@ module.exports = {
     // TypeScript 7 has no compiler API in JavaScript, which the usual parser needs.
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: 'workflow-bundle\\.js$|^(dist/)?web/dist/|^dist/bin/' },
+    exclude: { path: 'workflow-bundle\\.js$|^(dist/)?web/dist/|^dist/bin/|^tools/docs-site/' },
     enhancedResolveOptions: {
       extensions: ['.ts', '.js', '.cjs', '.json'],
       exportsFields: ['exports'],

@@ -47,7 +47,10 @@ export interface RequestSecrets {
 
 /** What an attempt needs of an endpoint. */
 export interface EndpointForAttempt
-  extends Pick<Endpoint, 'version' | 'target_url' | 'listener' | 'status' | 'status_reason' | 'rate_limit'> {
+  extends Pick<
+    Endpoint,
+    'version' | 'target_url' | 'listener' | 'status' | 'status_reason' | 'rate_limit' | 'legacy_header_prefix'
+  > {
   /** The version since which it has had its URL. */
   verification_revision: number;
   /** It has been failing. */
@@ -125,7 +128,7 @@ export interface IncidentLog {
 export interface EndpointForVerification
   extends VerificationSubject,
     RequestSecrets,
-    Pick<Endpoint, 'id' | 'account_id' | 'verification_method' | 'rate_limit'> {
+    Pick<Endpoint, 'id' | 'account_id' | 'verification_method' | 'rate_limit' | 'legacy_header_prefix'> {
   /** What the subscriber must return. */
   verification_token: string;
   /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */

@@ -85,7 +85,9 @@ process.exitCode = problems.length > 0 ? 1 : 0;
 
 function list(folder) {
   try {
-    return readdirSync(folder, { recursive: true }).filter((name) => /\.[cm]?[jt]sx?$/.test(name));
+    return readdirSync(folder, { recursive: true }).filter(
+      (name) => /\.[cm]?[jt]sx?$/.test(name) && !/(^|\/)(node_modules|dist)\//.test(name),
+    );
   } catch {
     return []; // not every project has every folder
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { settingsSchema } from '../src/config/schema.js';
+import { SECRET_SETTINGS } from '../src/config/secret-files.js';
 import { formatDuration } from '../src/domain/basics/duration.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../src/domain/endpoint/retry-schedule.js';
 import { PROBLEMS } from '../src/domain/http/problems.js';
@@ -19,6 +20,13 @@ export function configurationTable(): string {
 }
 
 const SCHEDULE = DEFAULT_RETRY_SCHEDULE.map(formatDuration).join(',');
+
+/** The names that the Helm chart takes for settings and for secrets, `deploy/helm/hookline/settings.json`. */
+export function chartSettings(): string {
+  const secrets = new Set<string>(SECRET_SETTINGS);
+  const settings = Object.keys(settingsSchema.shape).filter((name) => !secrets.has(name));
+  return `${JSON.stringify({ settings, secrets: [...secrets] }, null, 2)}\n`;
+}
 
 /** The table of `docs/errors.md`: a row for each code, in the order of the statuses. */
 export function problemTable(): string {

@@ -1,9 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { configurationTable, problemTable } from './docs-tables.js';
+import { chartSettings, configurationTable, problemTable } from './docs-tables.js';
 
-/** Writes the tables of settings and errors into `docs/configuration.md` and `docs/errors.md`: `npm run docs`. */
+/**
+ * Writes the tables of settings and errors into `docs/configuration.md` and `docs/errors.md`, and the names that the
+ * Helm chart takes: `npm run docs`.
+ */
 replaceTable('docs/configuration.md', configurationTable());
 replaceTable('docs/errors.md', problemTable());
+writeFileSync('deploy/helm/hookline/settings.json', chartSettings());
 
 /** Puts the table where one with the same head stands. */
 function replaceTable(file: string, table: string): void {

@@ -65,7 +65,7 @@ export function createSend({
         ...headers,
         'content-type': 'application/json',
         'user-agent': userAgent,
-        ...signedHeaders(secrets, request.event_id, timestamp, payload),
+        ...signedHeaders(secrets, request.event_id, timestamp, payload, endpoint.legacy_header_prefix),
         'webhook-event-kind': request.event_kind,
         'webhook-attempt': String(request.number),
         ...(span && present(span.headers)),

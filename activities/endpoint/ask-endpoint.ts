@@ -57,7 +57,7 @@ export async function askEndpoint(
  * name differs from the one in the request, so that a server that echoes requests is not verified.
  */
 function challenge(
-  { id: endpoint_id, verification_token: token, signing_keys }: EndpointForVerification,
+  { id: endpoint_id, verification_token: token, signing_keys, legacy_header_prefix }: EndpointForVerification,
   { confirmationUrl }: VerificationContext,
 ): Question {
   const now = sharedNow();
@@ -73,7 +73,7 @@ function challenge(
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      ...signedHeaders(secrets, id, Math.floor(now / 1_000), body),
+      ...signedHeaders(secrets, id, Math.floor(now / 1_000), body, legacy_header_prefix),
       'webhook-event-kind': VERIFICATION_KIND,
       'webhook-attempt': '1',
     },

@@ -29,6 +29,8 @@ import { parseWitnesses } from './service/log/witnesses.js';
 import { createLogWriter } from './service/log/writer.js';
 import { createReadiness } from './service/readiness.js';
 import { prepareSchedule } from './service/records/schedule.js';
+import { keepNumbersAudited } from './service/sequence/number-audit.js';
+import { createRestoreWatch } from './service/sequence/restore-watch.js';
 import { connectServers, type Servers } from './service/servers.js';
 import { warnOfShortWaits } from './service/short-waits.js';
 import { Stops, stopLimits, stopWithin } from './service/stops.js';
@@ -163,23 +165,24 @@ async function startParts(
     for (const closing of closings) tallies?.tally.add(closing, sharedNow());
   };
   const alerts = attempts && (await createAlerts(settings, servers, attempts.poster, registry));
+  const logWatch =
+    alerts &&
+    createLogWatch(logger, registry, alerts.raiser, parseWitnesses(settings.HOOKLINE_LOG_WITNESSES));
+  const restores = createRestoreWatch(settings, servers, logger);
   const serves = new Stops();
   const works = new Stops();
   stops.add(() => stopSideBySide(limits, serves, works));
   const worker =
     attempts &&
     alerts &&
+    logWatch &&
     runWorker(
       settings,
       servers,
       {
         ...attempts,
         ...alerts,
-        log: createLogWriter(
-          settings,
-          servers,
-          createLogWatch(logger, registry, alerts.raiser, parseWitnesses(settings.HOOKLINE_LOG_WITNESSES)),
-        ),
+        log: createLogWriter(settings, servers, logWatch, restores),
       },
       ledger,
       bundlePath,
@@ -187,6 +190,7 @@ async function startParts(
     );
   works.add(async () => (await worker?.catch(() => undefined))?.stop());
   works.add(() => attempts?.earlyAttempts.stop());
+  works.add((logWatch && keepNumbersAudited(servers, logWatch, logger)) ?? (() => {}));
 
   // After the last request, and before the worker stops, which makes the first attempts of what is started.
   serves.add(keepStarting(settings.HOOKLINE_TEST_TIME_SCALE, servers, starter, logger));
@@ -203,7 +207,10 @@ async function startParts(
       : serveApi(
           settings,
           servers,
-          { ...health, addressPolicy, starter, incidents, registry, tracing, logger, development },
+          {
+            ...{ ...health, addressPolicy, starter, incidents, registry, tracing, logger, development },
+            ...{ restores, logWatch },
+          },
           listeners,
           { serves, writes },
         );

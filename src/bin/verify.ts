@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Evidence, type VerifiedCertificate, verifyCertificate } from '../domain/log/certificate.js';
 import { statementOf } from '../domain/log/statement.js';
 import { CertificateError } from '../domain/log/strict-text.js';
-import { missingIn, type NumberRange } from '../domain/sequence/ranges.js';
+import { missingIn, type NumberRange, rangeText, sharedWith, toRanges } from '../domain/sequence/ranges.js';
 import { print } from './client/terminal.js';
 
 /** Files that go with a certificate, and the log's key. */
@@ -41,7 +41,7 @@ async function stampOf({ note, timestamp }: VerifiedCertificate, authorities: st
 
 /**
  * Checks certificates, and that together they have every number of the account's sequence from their lowest to their
- * highest.
+ * highest, each for one event.
  *
  * @returns whether they have; what was found is printed @throws Error if one of them does not hold
  */
@@ -50,14 +50,19 @@ export async function verifyComplete(
   { key, witness }: VerifyOptions,
 ): Promise<boolean> {
   const ranges: NumberRange[] = [];
+  const voids: NumberRange[] = [];
+  /** Events by their numbers. */
+  const events = new Map<number, Set<string>>();
   const accounts = new Set<string | undefined>();
   for (const path of paths) {
     const { record } = verifyCertificate(await readFile(path, 'utf8'), { key, witnesses: witness });
-    const { type, account_id, sequence, first = sequence, last = sequence } = record;
+    const { type, account_id, event_id, sequence, first = sequence, last = sequence } = record;
     if (first === undefined || last === undefined)
       throw new Error(`${path} is of a ${type} without a number: leave it out.`);
     accounts.add(account_id);
     ranges.push({ first, last });
+    if (type === 'void') voids.push({ first, last });
+    else events.set(first, (events.get(first) ?? new Set()).add(String(event_id)));
   }
   if (accounts.size > 1) throw new Error('The certificates are of several accounts: check each by itself.');
   const range = {
@@ -68,7 +73,12 @@ export async function verifyComplete(
   print(
     missing.length === 0
       ? `All numbers from ${range.first} to ${range.last} are there, each in the log.`
-      : `Of the numbers from ${range.first} to ${range.last} there is no certificate of ${missing.map(({ first, last }) => (first === last ? first : `${first} to ${last}`)).join(', ')}.`,
+      : `Of the numbers from ${range.first} to ${range.last} there is no certificate of ${missing.map(rangeText).join(', ')}.`,
   );
-  return missing.length === 0;
+  const twice = [...events].filter(([, ids]) => ids.size > 1);
+  for (const [number, ids] of twice)
+    print(`Number ${number} is that of several events: ${[...ids].join(', ')}.`);
+  const contradicted = voids.flatMap((one) => sharedWith(one, toRanges(events.keys())));
+  for (const range of contradicted) print(`Void, but an event has it: ${rangeText(range)}.`);
+  return missing.length + twice.length + contradicted.length === 0;
 }

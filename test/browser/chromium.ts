@@ -89,7 +89,9 @@ export async function findBarriers({ context, page }: Tab, only?: string[]): Pro
   const session = await context.newCDPSession(page);
   try {
     await session.send('Runtime.evaluate', { expression: AXE });
-    const options = JSON.stringify({ resultTypes: ['violations'], ...(only && { runOnly: only }) });
+    // What is pressed has 24 px, or room around it (WCAG 2.2, 2.5.8); axe leaves that out unless it is asked for.
+    const rules = { 'target-size': { enabled: true } };
+    const options = JSON.stringify({ resultTypes: ['violations'], rules, ...(only && { runOnly: only }) });
     const expression = `axe.run(document, ${options}).then(({ violations }) =>
       JSON.stringify(violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target.join(' ')))))`;
     const { result, exceptionDetails } = await session.send('Runtime.evaluate', {

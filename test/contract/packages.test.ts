@@ -141,6 +141,7 @@ describe('a release [world]', () => {
         ['check', []],
         ['image', ['packages', 'id-token']],
         ['chart', ['packages']],
+        ['documentation', ['contents']],
         ['packages', ['id-token']],
       ],
     );

@@ -1835,6 +1835,8 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /** @description The signature is sent as <prefix>id, <prefix>timestamp and <prefix>signature, too: svix- for receivers of Svix */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most; deliveries beyond it wait, none is dropped */
             rate_limit?: number;
             /**
@@ -1858,6 +1860,8 @@ export interface components {
              * @enum {string}
              */
             signature_scheme?: "v1" | "v1a";
+            /** @description A shared secret that the subscriber has already, from another service; absent: a new one */
+            secret?: string;
         };
         EndpointWithSecret: {
             id: string;
@@ -1873,6 +1877,8 @@ export interface components {
             metadata: Record<string, never>;
             /** @description Names of headers; the values are masked */
             headers: Record<string, never>;
+            /** @description The signature is sent under this prefix, too */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
             /** @description Deliveries per minute that the subscriber allowed */
@@ -1941,6 +1947,8 @@ export interface components {
             metadata: Record<string, never>;
             /** @description Names of headers; the values are masked */
             headers: Record<string, never>;
+            /** @description The signature is sent under this prefix, too */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
             /** @description Deliveries per minute that the subscriber allowed */
@@ -2033,6 +2041,8 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
+            /** @description The signature is sent as <prefix>id, <prefix>timestamp and <prefix>signature, too: svix- for receivers of Svix */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most; deliveries beyond it wait, none is dropped */
             rate_limit?: number;
             /**
@@ -2065,6 +2075,8 @@ export interface components {
             metadata: Record<string, never>;
             /** @description Names of headers; the values are masked */
             headers: Record<string, never>;
+            /** @description The signature is sent under this prefix, too */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
             /** @description Deliveries per minute that the subscriber allowed */
@@ -2115,6 +2127,7 @@ export interface components {
             headers?: {
                 [key: string]: string | null;
             } | null;
+            legacy_header_prefix?: string | null;
             rate_limit?: number | null;
             /** @enum {string} */
             status?: "active" | "paused";
@@ -2907,7 +2920,7 @@ export interface components {
             after?: Record<string, never>;
         };
         Completeness: {
-            /** @description No number is missing, open or contradicted */
+            /** @description No number is missing, open, lost, contradicted, or that of two events */
             complete: boolean;
             /** @description The first number that was looked at; absent if there are none */
             first?: number;
@@ -2932,6 +2945,18 @@ export interface components {
                 first: number;
                 last: number;
             }[];
+            lost_count: number;
+            /** @description Numbers that may have been given to events, of which nothing is kept. at and why: when and how that was noticed, such as a restore from a backup */
+            lost: {
+                first: number;
+                last: number;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                at: string;
+                why: string;
+            }[];
             missing_count: number;
             /** @description Numbers that nothing is known of: their events are not there: ranges, both ends included; the first 100 */
             missing: {
@@ -2941,6 +2966,12 @@ export interface components {
             contradicted_count: number;
             /** @description Numbers that were declared void, and that events have all the same: ranges, both ends included; the first 100 */
             contradicted: {
+                first: number;
+                last: number;
+            }[];
+            twice_count: number;
+            /** @description Numbers that two events have: ranges, both ends included; the first 100 */
+            twice: {
                 first: number;
                 last: number;
             }[];
@@ -3920,6 +3951,8 @@ export interface components {
             metadata: Record<string, never>;
             /** @description Names of headers; the values are masked */
             headers: Record<string, never>;
+            /** @description The signature is sent under this prefix, too */
+            legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
             /** @description Deliveries per minute that the subscriber allowed */
@@ -8871,6 +8904,15 @@ export interface operations {
                      *           "last": 0
                      *         }
                      *       ],
+                     *       "lost_count": 0,
+                     *       "lost": [
+                     *         {
+                     *           "first": 0,
+                     *           "last": 0,
+                     *           "at": "2026-11-21T12:00:00.000Z",
+                     *           "why": "…"
+                     *         }
+                     *       ],
                      *       "missing_count": 0,
                      *       "missing": [
                      *         {
@@ -8880,6 +8922,13 @@ export interface operations {
                      *       ],
                      *       "contradicted_count": 0,
                      *       "contradicted": [
+                     *         {
+                     *           "first": 0,
+                     *           "last": 0
+                     *         }
+                     *       ],
+                     *       "twice_count": 0,
+                     *       "twice": [
                      *         {
                      *           "first": 0,
                      *           "last": 0

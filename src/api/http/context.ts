@@ -10,6 +10,7 @@ import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import type { ErasurePlan } from '../../domain/privacy/erasure.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberSource } from '../../domain/sequence/number-source.js';
+import type { NumberRange } from '../../domain/sequence/ranges.js';
 import type { TraceHeaders } from '../../domain/trace/trace-context.js';
 import type { Tracing } from '../../domain/trace/tracing.js';
 import type { Database } from '../../models/database.js';
@@ -80,6 +81,10 @@ export interface ApiDependencies {
   box: SecretBox;
   /** Numbers the events that this process accepts. */
   numbers: NumberSource;
+  /** Looks, once in this process, whether MongoDB was restored: then numbers of events are lost. */
+  restores: { hasLooked(): Promise<void> };
+  /** Tells people of numbers that two events of an account have. */
+  numbersTwice(accountId: string, twice: readonly NumberRange[]): Promise<void>;
   /** Checks payloads and schemas. */
   payloads: PayloadChecks;
   sealer: PayloadSealer;

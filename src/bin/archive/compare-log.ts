@@ -108,8 +108,9 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     counts.changes += logged.length;
     await mark(logged.map(recordOfChange));
   }
+  for await (const { id, wrong } of sequences.altered()) yield { id, what: wrong };
   for (const isLogged of [true, false])
-    for await (const some of sequences.recorded(isLogged)) {
+    for await (const some of sequences.voids.recorded(isLogged)) {
       for (const { id, wrong } of some)
         if (wrong !== undefined) yield { id: `void numbers ${id}`, what: wrong };
       const right = some.filter(({ wrong }) => wrong === undefined);

@@ -157,6 +157,21 @@ export const CLIENT_COMMANDS = {
     options: { kinds: text, description: text, reason: text, overlap: text, json },
     run: async (values, positionals) => (await import('./endpoints.js')).endpoints(values, positionals),
   },
+  import: {
+    summary:
+      'register the endpoints of another service, from the list that its API gives, with their secrets',
+    usage: 'svix|convoy|outpost FILE…',
+    help: [
+      '--dry-run               shows what would be made',
+      '--kind there=here       the name that an event kind has here; may be repeated',
+      '--create-kinds          makes the kinds that do not exist, with a schema that takes every object',
+      JSON_HELP,
+    ],
+    actions: ['svix', 'convoy', 'outpost'],
+    options: { 'dry-run': flag, kind: { type: 'string', multiple: true }, 'create-kinds': flag, json },
+    run: async (values, positionals) =>
+      (await import('./import/import.js')).importEndpoints(values, positionals),
+  },
   replay: {
     summary: 'send many deliveries again, and show how far it is',
     usage: '[rpl_…] [--endpoint ep_…] [--since 2h] [--dry-run]',

@@ -23,9 +23,13 @@ import { requireSecretBox } from '../process/secrets.js';
 import { createBacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
 import { createLedger } from './ledger.js';
+import { createTeller, type LogWatch } from './log/log-watch.js';
 import { createLogSigners } from './log/signers.js';
 import { createOutages } from './outages.js';
 import type { Readiness } from './readiness.js';
+import { tellOfTwice } from './sequence/number-audit.js';
+import type { RestoreWatch } from './sequence/restore-watch.js';
+import { watchedBlocks } from './sequence/watched-blocks.js';
 import type { Servers } from './servers.js';
 
 /** What the API takes part in besides the settings. */
@@ -38,6 +42,9 @@ export type ApiParts = Pick<
   /** Aborted once the process is to stop. */
   stopping: AbortSignal;
   warnings(): string[];
+  restores: RestoreWatch;
+  /** Who is told of what somebody has altered; absent in a process that alerts nobody. */
+  logWatch: LogWatch | undefined;
   /** What this process counts. */
   registry: Registry;
   /** Where it listens. */
@@ -75,7 +82,13 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const sharesCounts = settings.HOOKLINE_RATE_LIMIT_STORE !== 'memory';
   if (sharesCounts) await sharing.start();
   const payloads = new PayloadChecks();
-  const numbers = new NumberSource(database.sequences);
+  const { restores, logWatch } = parts;
+  const refused = logWatch?.refused ?? (async (error: Error) => logger.error(`${error.message}.`));
+  const tell = createTeller({ refused });
+  const blocks = watchedBlocks(database.sequences, restores, tell);
+  const numbers = new NumberSource(blocks);
+  // Before the first event is there to wait for it; whoever needs it asks again.
+  restores.hasLooked().catch(() => {});
   const notRenewed = warnUnlessOutage(
     logger,
     'Numbers of events were not renewed or given back. This is tried again.',
@@ -90,6 +103,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     sealer,
     payloads,
     numbers,
+    numbersTwice: (accountId, twice) => tellOfTwice(accountId, twice, tell),
     publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
     limiters,
     metrics,

@@ -1,5 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign as signAsymmetrically } from 'node:crypto';
 import { hmac } from '../basics/symmetric.js';
+import { signatureHeaderNames } from '../endpoint/endpoint-headers.js';
 
 /**
  * How deliveries are signed: `v1` with a shared secret (HMAC-SHA256), `v1a` with a key pair (ed25519) whose public half
@@ -24,16 +25,31 @@ const SHARED_PREFIX = 'whsec_';
 const PRIVATE_PREFIX = 'whsk_';
 const PUBLIC_PREFIX = 'whpk_';
 const ED25519_KEY_BYTES = 32;
+/** Of a shared secret that an owner brings along, bytes (Standard Webhooks specification, "Signature scheme"). */
+export const SHARED_SECRET_BYTES = { least: 24, most: 64 } as const;
 
 /**
  * A new signing secret: `whsec_` and 32 random bytes in base64; or `whsk_` and an ed25519 key, private half and public
  * half.
  */
 export function newSigningSecret(scheme: SignatureScheme = 'v1'): string {
-  if (scheme === 'v1') return SHARED_PREFIX + randomBytes(32).toString('base64');
+  if (scheme === 'v1') return toSharedSecret(randomBytes(32));
   const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
   const halves = [d, x].map((half) => Buffer.from(half, 'base64url'));
   return PRIVATE_PREFIX + Buffer.concat(halves).toString('base64');
+}
+
+/** Whether a text is a shared secret as the libraries of Standard Webhooks take it: `whsec_` and 24 to 64 bytes. */
+export function isSharedSecret(text: string): boolean {
+  const base64 = text.slice(SHARED_PREFIX.length);
+  if (!text.startsWith(SHARED_PREFIX) || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return false;
+  const { length } = Buffer.from(base64, 'base64');
+  return length >= SHARED_SECRET_BYTES.least && length <= SHARED_SECRET_BYTES.most;
+}
+
+/** A key of bytes as a shared secret in that form. */
+export function toSharedSecret(key: Buffer): string {
+  return SHARED_PREFIX + key.toString('base64');
 }
 
 export function schemeOf(secret: string): SignatureScheme {
@@ -57,18 +73,26 @@ export function liveKeys(keys: readonly SigningKey[], at: number): SigningKey[] 
   return keys.filter(({ expires_at }) => expires_at === undefined || Date.parse(expires_at) > at);
 }
 
-/** The headers by which a subscriber verifies a request. They take what {@link sign} takes. */
+/** Begins the names of the headers by which a subscriber verifies a request (Standard Webhooks specification). */
+const HEADER_PREFIX = 'webhook-';
+
+/**
+ * The headers by which a subscriber verifies a request. They take what {@link sign} takes.
+ *
+ * @param legacyPrefix they are there under this prefix, too, such as `svix-`
+ */
 export function signedHeaders(
   secrets: readonly string[],
   id: string,
   timestamp: number,
   body: string,
+  legacyPrefix?: string,
 ): Record<string, string> {
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': sign(secrets, id, timestamp, body),
-  };
+  const values = [id, String(timestamp), sign(secrets, id, timestamp, body)];
+  const prefixes = [HEADER_PREFIX, ...(legacyPrefix === undefined ? [] : [legacyPrefix])];
+  return Object.fromEntries(
+    prefixes.flatMap((prefix) => signatureHeaderNames(prefix).map((name, at) => [name, values[at] ?? ''])),
+  );
 }
 
 /**

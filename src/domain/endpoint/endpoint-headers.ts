@@ -7,6 +7,7 @@ export const MASKED_VALUE = '••••••';
 export const MAX_HEADERS = 20;
 export const MAX_HEADER_VALUE_LENGTH = 4_096;
 const MAX_HEADER_NAME_LENGTH = 128;
+export const MAX_PREFIX_LENGTH = 64;
 
 /**
  * Hookline and HTTP itself decide these; hop-by-hop ones (RFC 9110, section 7.6.1) would change how the request is
@@ -29,13 +30,29 @@ const RESERVED = new Set([
 ]);
 const RESERVED_PREFIXES = ['webhook-', 'content-', 'proxy-', 'sec-'];
 
-/** Checks headers that an endpoint's owner wants to be sent along; every wrong one is an error of its own. */
-export function checkHeaders(headers: Readonly<Record<string, string>>): InputError[] {
+/** The headers with a signature, under a prefix (Standard Webhooks specification). */
+export const signatureHeaderNames = (prefix: string) =>
+  [`${prefix}id`, `${prefix}timestamp`, `${prefix}signature`] as const;
+
+/**
+ * Checks headers that an endpoint's owner wants to be sent along; every wrong one is an error of its own.
+ *
+ * @param legacyPrefix under which the signature is sent, too
+ */
+export function checkHeaders(headers: Readonly<Record<string, string>>, legacyPrefix?: string): InputError[] {
   const names = Object.keys(headers);
+  const taken: readonly string[] = legacyPrefix === undefined ? [] : signatureHeaderNames(legacyPrefix);
   const errors = Object.entries(headers).flatMap(([name, value]) => {
-    const detail = objectionToName(name) ?? objectionToValue(value);
+    const detail = taken.includes(name.toLowerCase())
+      ? 'is a header of the signature, by legacy_header_prefix'
+      : (objectionToName(name) ?? objectionToValue(value));
     return detail ? [{ pointer: toPointer(['headers', name]), detail }] : [];
   });
+  if (taken.some((name) => objectionToName(name)) || legacyPrefix?.startsWith('-'))
+    errors.push({
+      pointer: '/legacy_header_prefix',
+      detail: 'makes names that Hookline or HTTP itself sets; choose another one, such as svix-',
+    });
   if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
     errors.push({ pointer: '/headers', detail: 'must not name a header twice; case does not matter' });
   return errors;

@@ -57,6 +57,8 @@ export interface Endpoint {
   metadata: Record<string, string>;
   /** Names of the headers that are sent with each delivery. The values are secrets. */
   header_names: string[];
+  /** The headers of the signature are sent under this prefix, too, such as `svix-`; absent: only as `webhook-…`. */
+  legacy_header_prefix?: string;
   /** Deliveries per second, at most; absent: no limit. */
   rate_limit?: number;
   status: EndpointStatus;

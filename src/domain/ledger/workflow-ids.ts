@@ -55,6 +55,11 @@ export function groupWorkflowId(groupId: string): string {
   return `group:${groupId}`;
 }
 
+/** The inverse of {@link groupWorkflowId}; `undefined` if it makes no group. */
+export function groupIn(workflowId: string): string | undefined {
+  return isGroup(workflowId) ? workflowId.slice('group:'.length) : undefined;
+}
+
 /** Whether a workflow makes several deliveries together, by its id. */
 export function isGroup(workflowId: string): boolean {
   return workflowId.startsWith('group:');

@@ -33,6 +33,12 @@ export function originOf(note: string): string {
   return note.slice(0, Math.max(note.indexOf('\n'), 0));
 }
 
+/** The size that a checkpoint says its log has; nothing is verified. 0 if it says none. */
+export function sizeOf(note: string): number {
+  const size = Number(note.split('\n', 2)[1]);
+  return Number.isSafeInteger(size) && size > 0 ? size : 0;
+}
+
 /** A checkpoint as the log signed it: without the cosignatures of witnesses, which can come later. @throws NoteError */
 export function asSigned(note: string): string {
   const text = textOf(note);

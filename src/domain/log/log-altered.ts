@@ -12,6 +12,10 @@
  * log, which goes on
  * - `segment_altered`: a segment is not what was written, likewise
  * - `void_altered`: a range of void numbers is not what was declared, likewise
+ * - `sequence_altered`: which numbers of an account were given is not what was written: they go on above all that are
+ * known
+ * - `sequence_restored`: MongoDB is older than what stands outside of it, likewise for all accounts
+ * - `number_twice`: two events have one number
  */
 export const LOG_ALTERED_REASONS = [
   'checkpoint_missing',
@@ -24,6 +28,9 @@ export const LOG_ALTERED_REASONS = [
   'change_altered',
   'segment_altered',
   'void_altered',
+  'sequence_altered',
+  'sequence_restored',
+  'number_twice',
 ] as const;
 
 export type LogAlteredReason = (typeof LOG_ALTERED_REASONS)[number];

@@ -15,6 +15,13 @@ export function toRanges(numbers: Iterable<number>): NumberRange[] {
   return ranges;
 }
 
+/** Numbers that are there several times. */
+export function twiceIn(numbers: Iterable<number>): Set<number> {
+  const [once, twice] = [new Set<number>(), new Set<number>()];
+  for (const number of numbers) (once.has(number) ? twice : once).add(number);
+  return twice;
+}
+
 /** What of a range is in none of others, in order. @param others in any order, and they may overlap */
 export function missingIn({ first, last }: NumberRange, others: readonly NumberRange[]): NumberRange[] {
   const missing: NumberRange[] = [];
@@ -28,6 +35,17 @@ export function missingIn({ first, last }: NumberRange, others: readonly NumberR
   return missing;
 }
 
+/** Ranges in order, those that overlap as one. */
+export function joined(ranges: readonly NumberRange[]): NumberRange[] {
+  const all: NumberRange[] = [];
+  for (const { first, last } of [...ranges].sort((a, b) => a.first - b.first)) {
+    const before = all.at(-1);
+    if (before && first <= before.last) before.last = Math.max(before.last, last);
+    else all.push({ first, last });
+  }
+  return all;
+}
+
 /** What of a range is in one of others as well, in order. */
 export function sharedWith(range: NumberRange, others: readonly NumberRange[]): NumberRange[] {
   return missingIn(range, missingIn(range, others));
@@ -36,4 +54,9 @@ export function sharedWith(range: NumberRange, others: readonly NumberRange[]): 
 /** How many numbers there are in ranges that do not overlap. */
 export function countIn(ranges: readonly NumberRange[]): number {
   return ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+}
+
+/** A range as people read it. */
+export function rangeText({ first, last }: NumberRange): string {
+  return first === last ? `${first}` : `${first} to ${last}`;
 }

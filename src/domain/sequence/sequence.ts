@@ -1,3 +1,4 @@
+import type { LostNumbers } from './lost-numbers.js';
 import type { NumberRange } from './ranges.js';
 
 /** How numbers are given out. */
@@ -38,9 +39,16 @@ export interface VoidNumbers extends NumberRange {
   at: string;
 }
 
+/** Numbers that a process has for itself. */
+export interface Reserved extends NumberRange {
+  /** Numbers below them that may have been given, as was noticed now; absent: all that were given are known. */
+  lost?: LostNumbers;
+}
+
 /** Blocks and voids of an account, as they are kept. */
 export interface Blocks {
-  reserve(accountId: string, holder: string, size: number): Promise<NumberRange>;
+  /** Reserves the next numbers: they are above all that were given. */
+  reserve(accountId: string, holder: string, size: number): Promise<Reserved>;
   /**
    * Gives a block back.
    *

@@ -17,7 +17,6 @@ import type { DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import type { EventFilter } from '../../domain/list/delivery-filter.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
-import type { NumberRange } from '../../domain/sequence/ranges.js';
 import { type EventSeal, events, toEvent } from '../event/event-document.js';
 import type { LogRepository } from '../log/log.js';
 import { leafIn, nameOf, type SegmentRepository } from '../log/segments.js';
@@ -291,21 +290,8 @@ export class ArchiveReader implements ArchiveReads {
   }
 
   /**
-   * Numbers of an account's archived events.
-   *
-   * @param of those within a range, or of events that were accepted in a period; in any order
-   */
-  async sequences(accountId: string, of: NumberRange | Period, limit: number): Promise<number[]> {
-    const condition = 'first' in of ? { sequence: { $gte: of.first, $lte: of.last } } : { _id: idsIn(of) };
-    const found = await this.eventModel
-      .find({ account_id: accountId, ...condition }, { sequence: 1 })
-      .limit(limit)
-      .lean();
-    return found.flatMap(({ sequence }) => (typeof sequence === 'number' ? [sequence] : []));
-  }
-
-  /**
-   * An account's events with their closed deliveries, event by event, in the order of their ids, which is that of their acceptance.
+   * An account's events with their closed deliveries, event by event, in the order of their ids, which is that of their
+   * acceptance.
    *
    * @param period in which the events were accepted
    * @param first the id of the event to begin with, if it is in the period; absent: the period's first

@@ -109,6 +109,7 @@ export class EndpointCodec {
       header_names,
       headers: header_names.length > 0 ? this.seal(id, 'headers', JSON.stringify(headers)) : undefined,
       verify_token: verify_token && this.seal(id, 'verify_token', verify_token),
+      legacy_header_prefix: plain.legacy_header_prefix,
       rate_limit: plain.rate_limit,
       status_reason: plain.status_reason,
       retry_schedule: plain.retry_schedule,
@@ -117,7 +118,7 @@ export class EndpointCodec {
 
   toEndpoint(document: EndpointDocument): StoredEndpoint {
     const { filter, signing_keys, headers, verify_token, verification_token } = document;
-    const { failing, verified_url, allowed_rate, retry_schedule } = document;
+    const { failing, verified_url, allowed_rate, retry_schedule, legacy_header_prefix } = document;
     return {
       id: document._id,
       account_id: document.account_id,
@@ -137,7 +138,7 @@ export class EndpointCodec {
       status_when_verified: document.status_when_verified,
       verification_method: document.verification_method,
       ...(document.verified_at && { verified_at: document.verified_at.toISOString() }),
-      ...withoutNulls({ failing, verified_url, allowed_rate, retry_schedule }),
+      ...withoutNulls({ failing, verified_url, allowed_rate, retry_schedule, legacy_header_prefix }),
       created_at: document.created_at.toISOString(),
       updated_at: document.updated_at.toISOString(),
       sealed: { signing_keys, ...withoutNulls({ headers, verify_token, verification_token }) },

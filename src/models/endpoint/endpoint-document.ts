@@ -13,6 +13,7 @@ export type EndpointInput = Pick<
   | 'filter'
   | 'description'
   | 'metadata'
+  | 'legacy_header_prefix'
   | 'rate_limit'
   | 'retry_schedule'
   | 'status_reason'
@@ -108,6 +109,7 @@ export const endpoints = collection(
     /** Encrypted. */
     headers: may(String),
     header_names: must<string[]>([String]),
+    legacy_header_prefix: may(String),
     rate_limit: may(Number),
     status: must<EndpointStatus>(String),
     status_reason: may(String),

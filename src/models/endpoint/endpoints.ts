@@ -45,12 +45,12 @@ export class EndpointRepository {
     this.cache = new EndpointCache((which) => this.read(which), timings);
   }
 
-  /** Registers an endpoint, or makes a listener, with a new signing secret. */
+  /** Registers an endpoint, or makes a listener. @param secret what signs its deliveries, by default a new one */
   async create(
     accountId: string,
     input: EndpointInput | { listener: ListenerInput },
     origin: Origin,
-    scheme: SignatureScheme = 'v1',
+    secret = newSigningSecret(),
   ): Promise<StoredEndpoint> {
     const now = sharedDate();
     const _id = newId('endpoint');
@@ -63,7 +63,7 @@ export class EndpointRepository {
         account_id: accountId,
         verification_revision: 1,
         status_changed_at: now,
-        signing_keys: [this.codec.sealKey(_id, newSigningSecret(scheme), now, 1)],
+        signing_keys: [this.codec.sealKey(_id, secret, now, 1)],
         created_at: now,
         updated_at: now,
       },

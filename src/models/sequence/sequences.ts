@@ -1,22 +1,34 @@
 import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
+import { idTime } from '../../domain/basics/id-time.js';
+import { type LostNumbers, leapAfter, type Restore } from '../../domain/sequence/lost-numbers.js';
 import { missingIn, type NumberRange } from '../../domain/sequence/ranges.js';
-import type { Block, Blocks, VoidNumbers } from '../../domain/sequence/sequence.js';
+import type { Block, Blocks, Reserved } from '../../domain/sequence/sequence.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
-import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
+import { NumberedEvents } from '../event/numbered-events.js';
+import { repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 import { inOnePass } from '../mongo/in-order.js';
-import { insertMissing } from '../mongo/insert-missing.js';
-import { Tags, textOf } from '../mongo/tags.js';
+import { insertOrRaise } from '../mongo/insert-missing.js';
+import { Tags } from '../mongo/tags.js';
+import { RestoreRepository } from './restores.js';
+import {
+  contentOfHolder,
+  contentOfSequence,
+  type HolderDocument,
+  holders,
+  type SequenceDocument,
+  type StoredBlock,
+  type StoredLoss,
+  sequences,
+} from './sequence-documents.js';
+import { VoidRepository } from './void-numbers.js';
 
-/** Blocks that others reserved meanwhile, after which a reservation is given up. */
+/** Others that changed a sequence meanwhile, after which a change is given up. */
 const MAX_CONFLICTS = 100;
-/** Voids that are read at once. */
-const VOIDS_AT_ONCE = 1_000;
-
-type StoredBlock = Block & { reserved_at: Date };
 
 /** A block whose process is dead. */
 export interface DeadBlock extends StoredBlock {
@@ -26,105 +38,113 @@ export interface DeadBlock extends StoredBlock {
 }
 
 /** What is known of the numbers of an account besides its events. */
-interface KnownNumbers {
+export interface KnownNumbers {
   /** The first number that was given to no process yet. */
   next: number;
   /** Numbers of which it is not known yet whether events have them. */
   open: NumberRange[];
+  /** Numbers that may have been given, of which nothing is kept. */
+  lost: LostNumbers[];
 }
 
-/** The sequence of an account, with the blocks of which it is not known yet which numbers events have. */
-const sequences = collection('sequences', {
-  /** The account. */
-  _id: must(String),
-  /** The first number that is in no block. */
-  next: must(Number),
-  blocks: must<StoredBlock[]>([
-    { _id: false, first: must(Number), last: must(Number), holder: String, reserved_at: Date },
-  ]),
-});
-
-/** Processes that have blocks. */
-const holders = collection('sequence_holders', { _id: must(String), until: must(Date, { index: true }) });
-
-const voids = collection(
-  'sequence_voids',
-  {
-    /** Account and first number. */
-    _id: must(String),
-    account_id: must(String),
-    first: must(Number),
-    last: must(Number),
-    at: must(Date),
-    /** Of all of that. A void without it is none. */
-    tag: must(String),
-    /** Whether the log has its record. */
-    in_log: must(Boolean, { index: true }),
-    leaf_index: may(Number),
-  },
-  { indexes: [{ account_id: 1, first: 1 }] },
-);
-
-type VoidDocument = DocumentIn<typeof voids>;
-
-/** Void numbers as they are kept. */
-export type RecordedVoid = VoidNumbers & {
-  id: string;
-  leafIndex: number;
-  /** What shows that they are not as they were written; absent if they are. */
+/** A sequence as it is stored, and whether it is to be believed. */
+interface Seen {
+  stored: SequenceDocument | undefined;
+  /** The same, if it is as it was written. */
+  document: SequenceDocument | undefined;
+  /** What shows that it does not say all that was given; absent if nothing does. */
   wrong: string | undefined;
-};
+  /** The highest number that anything else says was given. */
+  highest: number;
+}
 
-/** The sequences of accounts: which numbers were given to which process, and which are void. */
+/** The sequences of accounts: which numbers were given to which process, which are void, and which are lost. */
 export class SequenceRepository extends repositoryOf(sequences) implements Blocks {
+  readonly voids: VoidRepository;
+  readonly restores: RestoreRepository;
+  readonly events: NumberedEvents;
   private readonly holders: ReturnType<typeof holders>;
-  private readonly voidModel: ReturnType<typeof voids>;
   private readonly tags: Tags;
-  /** The next number of an account, as far as this process knows; of more accounts than these it is read. */
-  private readonly known = new LRUCache<string, number>(roomFor(10_000));
+  private readonly holderTags: Tags;
+  /** The sequence of an account as this process wrote it last; of more accounts than these it is read. */
+  private readonly known = new LRUCache<string, SequenceDocument>(roomFor(10_000));
 
-  /** @param box tags what is declared void; absent: nothing can be, and nothing of it is believed */
+  /** @param box tags what is written; absent: nothing can be, and nothing of it is believed */
   constructor(connection: Connection, box: SecretBox | undefined) {
     super(connection);
+    this.voids = new VoidRepository(connection, box);
+    this.restores = new RestoreRepository(connection, box);
+    this.events = new NumberedEvents(connection, box);
     this.holders = holders(connection);
-    this.voidModel = voids(connection);
-    this.tags = new Tags(box, 'void');
+    this.tags = new Tags(box, 'sequence');
+    this.holderTags = new Tags(box, 'sequence holder');
   }
 
   async hold(holder: string, until: Date): Promise<void> {
-    await this.holders.updateOne({ _id: holder }, { $max: { until } }, { upsert: true });
+    const document = { _id: holder, until };
+    const tag = this.holderTags.tag(contentOfHolder(document));
+    await insertOrRaise(this.holders, [{ ...document, tag }], 'until');
   }
 
   /**
-   * One write, unless another process has reserved a block of the account since this one did: the block and the next
-   * number stand in one document.
+   * Two reads and a write, unless another process has changed the account's sequence since this one did: the block and
+   * the next number stand in one document. What this process did not write itself is held against all else that is
+   * kept.
    */
-  async reserve(accountId: string, holder: string, size: number): Promise<NumberRange> {
+  async reserve(accountId: string, holder: string, size: number): Promise<Reserved> {
+    let remembered = this.known.get(accountId);
+    let isMine = remembered !== undefined;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
-      const first = this.known.get(accountId) ?? (await this.nextOf(accountId));
+      const at = sharedDate();
+      const restores = await this.restores.all();
+      const seen = isMine ? mine(remembered) : await this.see(accountId, remembered);
+      const { document } = seen;
+      const loss = lossOf(accountId, seen, restores, at);
+      const first = loss ? loss.last + 1 : (document?.next ?? 1);
       const block = { first, last: first + size - 1, holder, reserved_at: sharedDate() };
-      if (await this.write(accountId, first, block)) {
-        this.known.set(accountId, block.last + 1);
-        return { first, last: block.last };
-      }
-      this.known.delete(accountId);
+      const next = await this.replace(seen.stored, {
+        _id: accountId,
+        next: block.last + 1,
+        blocks: [...(loss ? [] : (document?.blocks ?? [])), block],
+        lost: [...(document?.lost ?? []), ...(loss ? [loss] : [])],
+      });
+      if (next) this.known.set(accountId, next);
+      if (next) return { first, last: block.last, ...(loss && { lost: toLost(loss) }) };
+      isMine = false;
+      remembered = this.known.get(accountId);
     }
-    throw new Error('other processes reserved numbers of an account faster than this one');
+    throw new Error('other processes changed the sequence of an account faster than this one');
   }
 
-  private async nextOf(accountId: string): Promise<number> {
-    return (await this.model.findOne({ _id: accountId }, { next: 1 }).lean())?.next ?? 1;
+  /**
+   * Looks at the sequence of an account, and at what else says which numbers were given.
+   *
+   * @param remembered as this process wrote it last
+   */
+  private async see(accountId: string, remembered?: SequenceDocument): Promise<Seen> {
+    const stored = (await this.model.findOne({ _id: accountId }).lean()) ?? undefined;
+    const altered = stored && this.whatIsWrong(stored);
+    const document = altered === undefined ? stored : undefined;
+    const next = document?.next ?? 1;
+    const [ofEvent, ofVoid] = await Promise.all([
+      this.events.highestFrom(accountId, next),
+      this.voids.lastFrom(accountId, next),
+    ]);
+    const highest = Math.max(ofEvent, ofVoid, (remembered?.next ?? 1) - 1);
+    const older = highest >= next ? `does not know number ${highest}, which was given` : undefined;
+    return { stored, document, wrong: altered ?? older, highest };
   }
 
-  private async write(accountId: string, next: number, block: StoredBlock): Promise<boolean> {
-    if (next > 1) {
-      const { modifiedCount } = await this.model.updateOne(
-        { _id: accountId, next },
-        { $set: { next: block.last + 1 }, $push: { blocks: block } },
-      );
-      return modifiedCount === 1;
-    }
-    return wasMade(this.model.create({ _id: accountId, next: block.last + 1, blocks: [block] }));
+  /** Writes a sequence in the place of another. @returns it; `undefined` if that is not there any more */
+  private async replace(
+    before: SequenceDocument | undefined,
+    content: Omit<SequenceDocument, 'tag'>,
+  ): Promise<SequenceDocument | undefined> {
+    const document = { ...content, tag: this.tags.tag(contentOfSequence(content)) };
+    if (!before) return (await wasMade(this.model.create(document))) ? document : undefined;
+    const { _id, ...fields } = document;
+    const { modifiedCount } = await this.model.updateOne({ _id, tag: before.tag ?? null }, { $set: fields });
+    return modifiedCount === 1 ? document : undefined;
   }
 
   /**
@@ -137,118 +157,157 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     left: readonly NumberRange[],
     unsure: NumberRange | undefined,
   ): Promise<void> {
-    await this.declareVoid(accountId, left);
-    const { first, last, holder } = block;
+    await this.voids.declare(accountId, left);
+    const { first, last } = block;
     if (unsure?.first === first && unsure.last === last) return;
-    if (unsure) {
-      const stays = { ...unsure, holder, reserved_at: sharedDate() };
-      await this.model.updateOne({ _id: accountId }, { $push: { blocks: stays } });
-    }
-    await this.model.updateOne({ _id: accountId }, { $pull: { blocks: { first, last, holder } } });
+    const stays = unsure ? [{ ...unsure, holder: block.holder, reserved_at: sharedDate() }] : [];
+    await this.giveUp(accountId, block, stays);
   }
 
-  private async declareVoid(accountId: string, ranges: readonly NumberRange[]): Promise<void> {
-    const declared = ranges.map(({ first, last }) => {
-      const numbers = { _id: `${accountId}:${first}`, account_id: accountId, first, last, at: sharedDate() };
-      return { ...numbers, tag: this.tags.tag(contentOf(numbers)), in_log: false };
-    });
-    await insertMissing(this.voidModel, declared);
+  /**
+   * Takes a block out of a sequence, but for what stays of it. Of one that is not to be believed, the next
+   * reservation finds out.
+   */
+  private async giveUp(
+    accountId: string,
+    { first, last, holder }: Block,
+    stays: readonly StoredBlock[],
+  ): Promise<void> {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
+      const stored = await this.model.findOne({ _id: accountId }).lean();
+      if (!stored || this.whatIsWrong(stored) !== undefined) return;
+      const others = stored.blocks.filter(
+        (one) => one.first !== first || one.last !== last || one.holder !== holder,
+      );
+      if (others.length === stored.blocks.length) return;
+      const { _id, next, lost } = stored;
+      const content = { _id, next, blocks: [...others, ...stays], lost };
+      if (await this.replace(stored, content)) return;
+    }
+    throw new Error('other processes changed the sequence of an account faster than this one');
   }
 
   /** Blocks of processes that may use them no more, and could not before a time. */
   async *dead(before: Date): AsyncIterable<DeadBlock> {
-    const gone = await this.holders.find({ until: { $lt: before } }).lean();
+    const found = await this.holders.find({ until: { $lt: before } }).lean();
+    const gone = found.filter((one) => this.wrongOfHolder(one) === undefined);
     if (gone.length === 0) return;
     const until = new Map(gone.map(({ _id, until }) => [_id, until]));
-    for await (const { _id, blocks } of this.model.find().lean().cursor())
-      for (const block of blocks) {
+    for await (const document of this.model.find().lean().cursor()) {
+      if (this.whatIsWrong(document) !== undefined) continue;
+      for (const block of document.blocks) {
         const ended = until.get(block.holder);
-        if (ended) yield { account_id: _id, ...block, until: ended };
+        if (ended) yield { account_id: document._id, ...block, until: ended };
       }
+    }
     // All of theirs were settled by whoever asked, before it asked for more.
     await this.holders.deleteMany({ _id: { $in: [...until.keys()] } });
   }
 
   /**
-   * Declares void what no event has of a block whose process is dead, and gives the block up.
+   * Gives up a block whose process is dead: what no event has of it is void. But not after a restore: events that had
+   * the numbers may be gone, and with the next reservation they are lost.
    *
    * @param used numbers that events have
    */
-  async settle({ account_id, first, last, holder }: DeadBlock, used: readonly NumberRange[]): Promise<void> {
+  async settle(
+    { account_id, first, last, holder, reserved_at }: DeadBlock,
+    used: readonly NumberRange[],
+  ): Promise<void> {
+    if ((await this.restores.all()).some(({ at }) => at >= reserved_at)) return;
     await this.release(account_id, { first, last, holder }, missingIn({ first, last }, used), undefined);
   }
 
-  /** What is known of an account's numbers; `undefined` if no event of it was numbered. */
+  /**
+   * What is known of an account's numbers; `undefined` if no event of it was numbered.
+   *
+   * @throws RecordAlteredError if its sequence does not say all that was given
+   */
   async numbersOf(accountId: string): Promise<KnownNumbers | undefined> {
-    const found = await this.model.findOne({ _id: accountId }).lean();
-    return found
-      ? { next: found.next, open: found.blocks.map(({ first, last }) => ({ first, last })) }
-      : undefined;
+    const at = sharedDate();
+    const restores = await this.restores.all();
+    let seen = await this.see(accountId);
+    // Another process may have reserved a block, and used it, in between.
+    if (seen.wrong !== undefined) seen = await this.see(accountId);
+    const { document, wrong } = seen;
+    if (wrong !== undefined) throw new RecordAlteredError(`the sequence of ${accountId}`, wrong);
+    const loss = lossOf(accountId, seen, restores, at);
+    if (!document && !loss) return undefined;
+    return {
+      next: loss ? loss.last + 1 : (document?.next ?? 1),
+      open: loss ? [] : (document?.blocks ?? []).map(({ first, last }) => ({ first, last })),
+      lost: [...(document?.lost ?? []), ...(loss ? [loss] : [])].map(toLost),
+    };
   }
 
-  /** Void numbers of an account within a range, those that were declared so: what somebody has written is none. */
-  async voids(
-    accountId: string,
-    { first, last }: NumberRange,
-  ): Promise<(VoidNumbers & { leaf_index: number | undefined })[]> {
-    const all: (VoidNumbers & { leaf_index: number | undefined })[] = [];
-    // A range that begins before may reach into this one; none is wider than a block.
-    for (let from = first - VOIDS_AT_ONCE; ; ) {
-      const found = await this.voidModel
-        .find({ account_id: accountId, first: { $gte: from, $lte: last } })
-        .sort({ first: 1 })
-        .limit(VOIDS_AT_ONCE)
-        .lean();
-      all.push(
-        ...found
-          .filter((one) => one.last >= first && this.whatIsWrong(one) === undefined)
-          .map((one) => ({ ...toVoid(one), leaf_index: one.leaf_index ?? undefined })),
-      );
-      const end = found.at(-1);
-      if (found.length < VOIDS_AT_ONCE || !end) return all;
-      from = end.first + 1;
+  /** All sequences that are as they were written: which numbers were given, and which of them are lost. */
+  async *all(): AsyncIterable<{ accountId: string; next: number; lost: LostNumbers[] }> {
+    for await (const some of inOnePass<SequenceDocument>(this.model.find()))
+      for (const document of some)
+        if (this.whatIsWrong(document) === undefined)
+          yield { accountId: document._id, next: document.next, lost: document.lost.map(toLost) };
+  }
+
+  /** What is not as it was written of sequences, of processes that have blocks, and of restores. */
+  async *altered(): AsyncIterable<{ id: string; wrong: string }> {
+    for await (const some of inOnePass<SequenceDocument>(this.model.find()))
+      for (const document of some) {
+        const wrong = this.whatIsWrong(document);
+        if (wrong !== undefined) yield { id: `the sequence of ${document._id}`, wrong };
+      }
+    for (const document of await this.holders.find().lean()) {
+      const wrong = this.wrongOfHolder(document);
+      if (wrong !== undefined) yield { id: `the holder of numbers ${document._id}`, wrong };
     }
-  }
-
-  /** Voids that the log does not have, some at once, each with what is wrong with it. */
-  unlogged(): AsyncIterable<RecordedVoid[]> {
-    return this.recorded(false);
-  }
-
-  /** Records that the log has these voids. @param numbers of their records, by id */
-  async logged(numbers: ReadonlyMap<string, number>): Promise<void> {
-    if (numbers.size === 0) return;
-    await this.voidModel.bulkWrite(
-      [...numbers].map(([_id, leaf_index]) => ({
-        updateOne: { filter: { _id }, update: { $set: { in_log: true, leaf_index } } },
-      })),
-      { ordered: false },
-    );
-  }
-
-  /** All voids that the log has, likewise. */
-  async *recorded(in_log = true): AsyncIterable<RecordedVoid[]> {
-    for await (const some of inOnePass<VoidDocument>(this.voidModel.find({ in_log })))
-      yield some.map((one) => {
-        const wrong = this.whatIsWrong(one);
-        return { id: one._id, ...toVoid(one), leafIndex: one.leaf_index ?? -1, wrong };
-      });
+    for (const { id, wrong } of await this.restores.altered()) yield { id: `the restore ${id}`, wrong };
   }
 
   /** Tags again what an older key tagged. @returns how many */
-  retagAll(): Promise<number> {
-    return this.tags.retagEach(this.voidModel, contentOf);
+  async retagAll(): Promise<number> {
+    const retagged = [
+      await this.tags.retagEach(this.model, contentOfSequence),
+      await this.holderTags.retagEach(this.holders, contentOfHolder),
+      await this.restores.retagAll(),
+      await this.voids.retagAll(),
+    ];
+    return retagged.reduce((sum, one) => sum + one, 0);
   }
 
-  private whatIsWrong(document: VoidDocument): string | undefined {
-    return this.tags.whatIsWrong(document.tag, contentOf(document));
+  private whatIsWrong(document: SequenceDocument): string | undefined {
+    return this.tags.whatIsWrong(document.tag, contentOfSequence(document));
+  }
+
+  private wrongOfHolder(document: HolderDocument): string | undefined {
+    return this.holderTags.whatIsWrong(document.tag, contentOfHolder(document));
   }
 }
 
-function contentOf({ _id, account_id, first, last, at }: Omit<VoidDocument, 'tag' | 'in_log'>): string {
-  return textOf([_id, account_id, first, last, at]);
+/** A sequence that this process wrote itself. */
+function mine(document: SequenceDocument | undefined): Seen {
+  return { stored: document, document, wrong: undefined, highest: 0 };
 }
 
-function toVoid({ account_id, first, last, at }: VoidDocument): VoidNumbers {
-  return { account_id, first, last, at: new Date(at).toISOString() };
+/**
+ * What is lost of a sequence that does not say all that was given: from where nobody knows which numbers have been
+ * given, up to where none has been.
+ *
+ * @param at when the restores were read: those that are noted later are not counted in
+ */
+function lossOf(
+  accountId: string,
+  { document, wrong, highest }: Seen,
+  restores: readonly Restore[],
+  at: Date,
+): StoredLoss | undefined {
+  const counted = Math.max(idTime(accountId), ...(document?.lost ?? []).map((one) => one.at.getTime()));
+  const uncounted = restores.filter((one) => one.at.getTime() > counted);
+  const why = wrong === undefined ? uncounted.at(-1)?.why : `the sequence ${wrong}`;
+  if (why === undefined) return undefined;
+  const { next = 1, blocks = [] } = document ?? {};
+  const first = Math.min(next, ...blocks.map((block) => block.first));
+  return { first, last: Math.max(next - 1, highest) + leapAfter(uncounted), at, why };
+}
+
+function toLost({ first, last, at, why }: StoredLoss): LostNumbers {
+  return { first, last, at: new Date(at).toISOString(), why };
 }

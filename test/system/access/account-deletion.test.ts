@@ -148,7 +148,7 @@ describe('the deletion of an account [world]', () => {
     const dependencies = { database, settings, endpointWorkflows } as unknown as ApiDependencies;
     const input = { target_url: 'https://example.com/', event_kinds: ['purchase'] };
     await assert.rejects(
-      createEndpoint(dependencies, id, input as Parameters<typeof createEndpoint>[2], 'v1', OPERATOR),
+      createEndpoint(dependencies, id, input as Parameters<typeof createEndpoint>[2], OPERATOR),
       { code: 'account_state_conflict' },
     );
     assert.equal(await database.endpoints.count(id), 0);

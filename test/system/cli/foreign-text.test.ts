@@ -44,6 +44,11 @@ const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp'>, string[]> = {
     ],
     ...['delete ep_1', 'verify ep_1'],
   ],
+  import: [
+    'svix test/support/outside/lists/svix.json',
+    'svix test/support/outside/lists/svix.json --create-kinds --json',
+    'outpost test/support/outside/lists/outpost.json --create-kinds --kind order.*=*',
+  ],
   replay: ['--since 2h --detach', '--since 2h --dry-run', 'rpl_1'],
   profiles: [''],
 };

@@ -204,6 +204,48 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
     assert.ok(!signed(Buffer.concat([body, Buffer.from(' ')])));
   });
 
+  it('may be one that the subscriber has already, sent under the header names that it knows, too', async () => {
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const endpoint = await client.register(receiver.url, { secret, legacy_header_prefix: 'svix-' });
+    assert.equal(endpoint.secret, secret);
+    const request = await deliver(endpoint.id);
+    assert.ok(verifies(secret, request));
+    for (const name of ['id', 'timestamp', 'signature'])
+      assert.equal(request.headers[`svix-${name}`], request.headers[`webhook-${name}`] ?? 'none');
+
+    const path = `/v18.0/endpoints/${endpoint.id}`;
+    const shown = await client.request('PATCH', path, { body: { description: 'Moved' } });
+    assert.equal(shown.json.legacy_header_prefix, 'svix-');
+    const bare = await client.request('PATCH', path, { body: { legacy_header_prefix: null } });
+    assert.equal(bare.json.legacy_header_prefix, undefined);
+    assert.equal((await deliver(endpoint.id)).headers['svix-signature'], undefined);
+    const rotated = await rotate(endpoint.id, { overlap: '0s' });
+    assert.notEqual(rotated.secret, secret);
+  });
+
+  it('and prefixes that cannot be taken are refused, by the field that is wrong', async () => {
+    const short = `whsec_${Buffer.alloc(23).toString('base64')}`;
+    for (const [fields, pointer] of [
+      [{ secret: short }, '/secret'],
+      [{ secret: 'not-of-this-form' }, '/secret'],
+      [{ secret: `whsec_${Buffer.alloc(24).toString('base64')}`, signature_scheme: 'v1a' }, '/secret'],
+      [{ legacy_header_prefix: 'webhook-' }, '/legacy_header_prefix'],
+      [{ legacy_header_prefix: 'Svix ' }, '/legacy_header_prefix'],
+      [{ legacy_header_prefix: 'a'.repeat(65) }, '/legacy_header_prefix'],
+      [{ legacy_header_prefix: 'svix-', headers: { 'Svix-Id': '1' } }, '/headers/Svix-Id'],
+    ] as const) {
+      const body = { target_url: receiver.url, event_kinds: ['purchase'], ...fields };
+      const refused = await client.request('POST', '/v18.0/endpoints', { body });
+      assert.equal(refused.status, 400, JSON.stringify(fields));
+      assert.deepEqual(
+        refused.json.errors.map((error: { pointer: string }) => error.pointer),
+        [pointer],
+        refused.text,
+      );
+      assert.ok(!refused.text.includes(short));
+    }
+  });
+
   it('and headers appear in no history, log, list, error or database field [world]', async () => {
     const header = 'Bearer header-value-of-the-subscriber';
     const endpoint = await client.register(receiver.url, { headers: { authorization: header } });

@@ -244,6 +244,7 @@ describe('what somebody makes up in MongoDB alone', () => {
       assert.equal((await archive.delivery(client.accountId, sent.id))?.id, sent.id);
       assert.ok((await archive.record(client.accountId, sent.id))?.leafIndex !== undefined);
       assert.equal((await archive.event(client.accountId, sent.event_id))?.id, sent.event_id);
+      assert.ok((await database.sequences.numbersOf(client.accountId))?.next);
       await assert.rejects(archive.delivery(client.accountId, forged.id), { name: 'RecordAlteredError' });
     } finally {
       await database.close();

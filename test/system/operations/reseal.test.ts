@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { newSecretKey, parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
+import { newSigningSecret } from '../../../src/domain/delivery/signature.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
 import { runHere } from '../../support/programs/command.js';
@@ -29,7 +30,7 @@ describe('hookline reseal', () => {
     const open = (keys: string) => connectDatabase(uri, { box: new SecretBox(parseSecretKeys(keys)) });
 
     const before = await open(old);
-    await before.endpoints.create(accountId, input, OPERATOR, 'v1a');
+    await before.endpoints.create(accountId, input, OPERATOR, newSigningSecret('v1a'));
     const { id } = await before.endpoints.create(accountId, { ...input, headers: {} }, OPERATOR);
     await before.endpoints.beginVerification(accountId, id, 'a-token');
     const keyed = () => [{ name: 'order_id', value: '1001' }];

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
 import {
+  isSharedSecret,
   liveKeys,
   newSigningSecret,
   SIGNATURE_SCHEMES,
   schemeOf,
   sign,
+  toSharedSecret,
 } from '../../../src/domain/delivery/signature.js';
 
 describe('signatures', () => {
@@ -51,6 +53,22 @@ describe('signatures', () => {
     assert.throws(() => webhook.verify('{}', headers('evt_2', timestamp, signature)));
     assert.throws(() => webhook.verify('{}', headers('evt_1', timestamp - 1, signature)));
     assert.throws(() => new Webhook(newSigningSecret()).verify('{}', headers('evt_1', timestamp, signature)));
+  });
+
+  it('are made with shared secrets of 24 to 64 bytes, in base64 after whsec_', () => {
+    const of = (bytes: number) => toSharedSecret(Buffer.alloc(bytes, 0xfb));
+    for (const bytes of [24, 25, 32, 64]) assert.ok(isSharedSecret(of(bytes)), String(bytes));
+    const others = [
+      of(23),
+      of(65),
+      of(32).slice(6),
+      of(32).replaceAll('+', '-'),
+      `${of(32)} `,
+      'whsec_',
+      'whsk_',
+    ];
+    for (const other of others) assert.ok(!isSharedSecret(other), other);
+    assert.ok(isSharedSecret(newSigningSecret()) && !isSharedSecret(newSigningSecret('v1a')));
   });
 
   it('are there for every live secret, newest first', () => {

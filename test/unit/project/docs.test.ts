@@ -1,7 +1,7 @@
-import { ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { configurationTable, problemTable } from '../../../tools/docs-tables.js';
+import { chartSettings, configurationTable, problemTable } from '../../../tools/docs-tables.js';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 
@@ -12,6 +12,10 @@ describe('Documents', () => {
       ['docs/errors.md', problemTable()],
     ] as const)
       ok(read(file).includes(`${table}\n`), file);
+  });
+
+  it('and the Helm chart know every setting (mended by `npm run docs`)', () => {
+    equal(read('deploy/helm/hookline/settings.json'), chartSettings());
   });
 
   it('lead to files and headings that exist', () => {
@@ -30,6 +34,18 @@ describe('Documents', () => {
         if (heading) ok(headingsOf(path).includes(heading), `${file} leads to ${path}#${heading}`);
       }
     }
+  });
+
+  it('begin with what people search for, a picture, three commands and six lines of output', () => {
+    const screen = read('README.md').split('\n').slice(0, 35).join('\n');
+    const [, sentence = ''] = screen.match(/^# Hookline\n\n(.*?\.) /) ?? [];
+    for (const word of [/\bwebhooks?\b/, /\bsigned\b/, /\bretries\b/, /\brecord\b/]) match(sentence, word);
+    const blocks = [...screen.matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)];
+    ok(screen.indexOf('![') < (blocks[0]?.index ?? 0));
+    const lines = blocks.map(([, language, text = '']) => [language, text.trimEnd().split('\n').length]);
+    deepEqual(lines.slice(0, 1), [['sh', 3]]);
+    equal(lines.length, 2);
+    ok(Number(lines[1]?.[1]) <= 6);
   });
 
   it('are all found from the index, or from the README', () => {

@@ -1,4 +1,4 @@
-import { deepEqual, equal, throws } from 'node:assert/strict';
+import { equal, throws } from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { loadSettings } from '../../../src/config/load.js';
 import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
@@ -47,20 +47,5 @@ describe('secrets in files', () => {
     const [, paragraph = ''] = /^## Secrets in files\n([\s\S]*?)^(?:##|\|)/m.exec(text) ?? [];
     const named = [...paragraph.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name);
     for (const name of SECRET_SETTINGS) equal(named.includes(name), true, name);
-  });
-
-  it('are refused by the Helm chart among plain settings, but for some that may have no secret in them', () => {
-    const checks = readFileSync('deploy/helm/hookline/templates/checks.yaml', 'utf8');
-    const [, lists = ''] = /(\$secret := list[\s\S]*?)is a secret: /.exec(checks) ?? [];
-    const refused = [...lists.matchAll(/"([A-Z_]+)"/g)].map(([, name]) => name);
-    deepEqual(
-      SECRET_SETTINGS.filter((name) => !refused.includes(name)),
-      [
-        // The chart asks for it in a Secret before anything else.
-        'MONGODB_URI',
-        ...['HOOKLINE_LOG_COPY', 'HOOKLINE_LOG_TIMESTAMP_URL', 'HOOKLINE_EGRESS_PROXY'],
-        'OTEL_EXPORTER_OTLP_HEADERS',
-      ],
-    );
   });
 });

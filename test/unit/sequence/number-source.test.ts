@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { watchedBlocks } from '../../../src/bin/service/sequence/watched-blocks.js';
+import { LEAP, leapAfter } from '../../../src/domain/sequence/lost-numbers.js';
 import { NumberSource } from '../../../src/domain/sequence/number-source.js';
 import {
   countIn,
+  joined,
   missingIn,
   type NumberRange,
   sharedWith,
   toRanges,
+  twiceIn,
 } from '../../../src/domain/sequence/ranges.js';
 import { type Blocks, SEQUENCE } from '../../../src/domain/sequence/sequence.js';
+
+const numbersOf = ({ first, last }: NumberRange) =>
+  Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
 /** Blocks of one account, as MongoDB would keep them. */
 class MemoryBlocks implements Blocks {
@@ -111,6 +118,47 @@ describe('numbers of events', () => {
   });
 });
 
+describe('numbers after a restore', () => {
+  it('are further above those that are known the longer nobody knows what was given', () => {
+    const at = new Date('2026-11-28T12:00:00Z');
+    const since = new Date('2026-11-27T12:00:00Z');
+    assert.equal(leapAfter([]), LEAP.least);
+    assert.equal(leapAfter([{ at, since }]), LEAP.least + 24 * 3_600_000 * LEAP.perMs);
+    assert.equal(leapAfter([{ at: since, since: at }]), LEAP.least, 'a clock was wrong');
+  });
+
+  it('are given once it is known whether MongoDB was restored, and of each gap people are told', async () => {
+    const at = '2026-11-28T12:00:00.000Z';
+    const own = new MemoryBlocks();
+    const told: string[] = [];
+    let looked = 0;
+    const blocks = watchedBlocks(
+      {
+        hold: (holder, until) => own.hold(holder, until),
+        release: (...block) => own.release(...block),
+        reserve: async (...asked) => ({
+          ...(await own.reserve(...asked)),
+          lost: { first: 1, last: 9, at, why: 'the sequence has no tag' },
+        }),
+      },
+      {
+        async hasLooked() {
+          looked += 1;
+          if (looked === 1) throw new Error('Temporal is away');
+        },
+      },
+      (...said) => told.push(said.join(' ')),
+    );
+    const source = new NumberSource(blocks);
+    await assert.rejects(source.take('a'), /Temporal is away/);
+    assert.equal(own.reservations, 0);
+    assert.equal((await source.take('a')).number, 1);
+    assert.deepEqual(told, [
+      'sequence_altered the sequence of a goes on at 1, because numbers from 1 on may have been given: the sequence has no tag',
+    ]);
+  });
+});
+
 describe('ranges of numbers', () => {
   const number = fc.integer({ min: 1, max: 40 });
 
@@ -123,6 +171,11 @@ describe('ranges of numbers', () => {
         assert.deepEqual(missing, toRanges(expected.filter((each) => !numbers.includes(each))));
         const shared = toRanges(expected.filter((each) => numbers.includes(each)));
         assert.deepEqual(sharedWith(range, toRanges(numbers)), shared);
+        const pairs = numbers.map((one) => ({ first: one, last: one + 2 }));
+        const all = toRanges(pairs.flatMap(({ first }) => [first, first + 1, first + 2]));
+        assert.deepEqual(toRanges(joined(pairs).flatMap(numbersOf)), all);
+        const twice = numbers.filter((one, at) => numbers.indexOf(one) < at);
+        assert.deepEqual(twiceIn(numbers), new Set(twice));
       }),
     );
   });

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ATTEMPT_ERROR_CODES } from '../../../src/domain/attempt/attempt.js';
+import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
+import {
+  deliveryWorkflowId,
+  fanOutWorkflowId,
+  groupWorkflowId,
+} from '../../../src/domain/ledger/workflow-ids.js';
 import { adviceFor } from '../../../web/src/pages/deliveries/advice.js';
 import { curlOf } from '../../../web/src/pages/deliveries/curl.js';
 import { headlineOf } from '../../../web/src/pages/deliveries/headline.js';
@@ -11,7 +17,7 @@ import { lastAttemptText } from '../../../web/src/parts/deliveries/attempt-text.
 import { titleOf } from '../../../web/src/parts/deliveries/title.js';
 import { indentJson, payloadIn } from '../../../web/src/parts/events/payload-text.js';
 import { relativeTime } from '../../../web/src/parts/relative-time.js';
-import { numberIn, targetOf } from '../../../web/src/shell/search-target.js';
+import { idIn, numberIn, targetOf } from '../../../web/src/shell/search-target.js';
 
 describe('what the web application says of deliveries', () => {
   it('a payload is shown as it was received, whatever its numbers and texts', () => {
@@ -32,6 +38,17 @@ describe('what the web application says of deliveries', () => {
         assert.equal(indentJson(text), JSON.stringify(JSON.parse(text), null, 2));
       }),
     );
+  });
+
+  it('the id of a workflow is found as the delivery or the event that it is about', () => {
+    const [event, account] = ['evt_01M8H64VN4B5P8A89Y41E9A838', 'acct_01M8H685PVPFK6KZZT6D0KZQVZ'];
+    const delivery = 'dlv_01M8H64VN4B5P8A89Y41E9A838_01M8H63WJQZ22V5443BEDNZ6Z2';
+    assert.equal(idIn(deliveryWorkflowId(account, parseDeliveryId(delivery) ?? assert.fail())), delivery);
+    assert.equal(idIn(groupWorkflowId(`${event}:0`)), event);
+    assert.equal(idIn(groupWorkflowId(`${event}:0+512`)), event);
+    assert.equal(idIn(fanOutWorkflowId(account, event)), event);
+    for (const text of ['order_id:1001', 'group:blue', event, delivery, '1001'])
+      assert.equal(idIn(text), text);
   });
 
   it('a delivery that stands still is not said to be on its way', () => {

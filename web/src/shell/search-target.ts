@@ -24,6 +24,16 @@ export interface Target {
   search?: Record<string, string>;
 }
 
+/**
+ * What a workflow's id is about, as Temporal UI and certificates have it: the delivery of `dlv_…:acct_…`, the event of
+ * `group:evt_…:0` or `fanout:acct_…:evt_…`. Any other text as it is.
+ */
+export function idIn(text: string): string {
+  const [, delivery, event] =
+    /^(?:(dlv_\w+):acct_\w+|(?:group|fanout):\S*?(evt_[0-9A-Z]{26})\S*)$/.exec(text) ?? [];
+  return delivery ?? event ?? text;
+}
+
 /** Where an id leads, or a business key with its name; `undefined` if a text is neither. */
 export function targetOf(text: string): Target | undefined {
   const [, prefix = ''] = /^([a-z]+)_\w+$/.exec(text) ?? [];

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../ui/icons.js';
 import { useRole } from '../ui/link.js';
-import { targetOf } from './search-target.js';
+import { idIn, targetOf } from './search-target.js';
 import { useWhole } from './use-session.js';
 
 /** One box for any id, an order's number, an account's name, a host. `/` goes there from anywhere. */
@@ -27,7 +27,7 @@ export function Search() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const query = text.trim();
+          const query = idIn(text.trim());
           if (query === '') return;
           setText('');
           const target = whole ? undefined : targetOf(query);

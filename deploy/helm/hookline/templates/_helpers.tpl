@@ -52,7 +52,8 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end -}}
 
-{{- define "hookline.env" -}}
+{{/* What this chart sets by itself. */}}
+{{- define "hookline.ownEnv" -}}
 - name: POD_IP
   valueFrom: { fieldRef: { fieldPath: status.podIP } }
 - name: HOOKLINE_HOST
@@ -64,12 +65,6 @@ capabilities: { drop: [ALL] }
 # What Node.js keeps of compiled code: the rest of the file system cannot be written to.
 - name: XDG_CACHE_HOME
   value: /tmp
-{{- range $name, $value := .Values.settings }}
-{{- if ne $value "" }}
-- name: {{ $name }}
-  value: {{ $value | quote }}
-{{- end }}
-{{- end }}
 {{- range $name, $from := include "hookline.secrets" . | fromJson }}
 - name: {{ $name }}_FILE
   value: /run/secrets/hookline/{{ $name }}
@@ -86,9 +81,36 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{- define "hookline.env" -}}
+{{ include "hookline.ownEnv" . }}
+{{- range $name, $value := .Values.settings }}
+{{- if ne $value "" }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{/*
+The versions that Kubernetes has of the Secrets that are read, as a checksum: pods read them once, at their start. Not of what is in
+them, which could be found out by guessing. It is empty where the cluster is not asked, as by `helm template`.
+*/}}
+{{- define "hookline.secretVersions" -}}
+{{- $names := dict -}}
+{{- range include "hookline.secrets" . | fromJson -}}{{- $_ := set $names .name true -}}{{- end -}}
+{{- with .Values.temporalTls.existingSecret -}}{{- $_ := set $names . true -}}{{- end -}}
+{{- $versions := list -}}
+{{- range $name := keys $names | sortAlpha -}}
+{{- with lookup "v1" "Secret" $.Release.Namespace $name -}}
+{{- $versions = append $versions (printf "%s %s %s" $name .metadata.uid .metadata.resourceVersion) -}}
+{{- end -}}
+{{- end -}}
+{{- with $versions -}}{{ join "\n" . | sha256sum }}{{- end -}}
 {{- end -}}
 
 {{- define "hookline.mounts" -}}
@@ -169,9 +191,14 @@ affinity: {{- toYaml . | nindent 2 }}
     {{- include "hookline.mounts" $ | nindent 4 }}
 {{- end -}}
 
-{{/* The seconds of a duration as settings have it: 250ms, 5s, 2m, 1h, 7d. */}}
+{{/* The seconds of a setting that is a duration: 250ms, 5s, 2m, 1h, 7d. Context, name, default. */}}
 {{- define "hookline.seconds" -}}
+{{- $name := index . 1 }}
+{{- $text := get (index . 0).Values.settings $name | default (index . 2) | trim }}
+{{- if not (regexMatch `^[0-9]+(\.[0-9]+)?(ms|s|m|h|d)$` $text) }}
+{{- fail (printf "settings.%s: %q is not a duration; write a number and a unit, such as 5s, 30m or 2h." $name $text) }}
+{{- end }}
 {{- $units := dict "ms" 0.001 "s" 1.0 "m" 60.0 "h" 3600.0 "d" 86400.0 }}
-{{- $number := regexFind "^[0-9.]+" . }}
-{{- mulf (float64 $number) (get $units (trimPrefix $number .) | default 1.0) }}
+{{- $number := regexFind "^[0-9.]+" $text }}
+{{- mulf (float64 $number) (get $units (trimPrefix $number $text)) }}
 {{- end }}

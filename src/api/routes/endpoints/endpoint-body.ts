@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { SIGNATURE_SCHEMES } from '../../../domain/delivery/signature.js';
+import {
+  isSharedSecret,
+  SHARED_SECRET_BYTES,
+  SIGNATURE_SCHEMES,
+} from '../../../domain/delivery/signature.js';
 import {
   checkEventKinds,
   checkTargetUrl,
@@ -7,7 +11,12 @@ import {
   MAX_RATE_LIMIT,
   VERIFICATION_METHODS,
 } from '../../../domain/endpoint/endpoint.js';
-import { checkHeaders, MASKED_VALUE, MAX_HEADERS } from '../../../domain/endpoint/endpoint-headers.js';
+import {
+  checkHeaders,
+  MASKED_VALUE,
+  MAX_HEADERS,
+  MAX_PREFIX_LENGTH,
+} from '../../../domain/endpoint/endpoint-headers.js';
 import { isRetryWait, MAX_WAITS } from '../../../domain/endpoint/retry-schedule.js';
 import { filterSchema } from '../../../domain/filter/filter-schema.js';
 import { toPointer } from '../../../domain/http/json-pointer.js';
@@ -16,6 +25,8 @@ import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoin
 import { recordOf } from '../../http/bounds/find-excess.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
+
+const { least, most } = SHARED_SECRET_BYTES;
 
 /** What the owner of an endpoint sends. */
 export const endpointBody = z.strictObject({
@@ -34,6 +45,14 @@ export const endpointBody = z.strictObject({
     .default({})
     .describe(
       `Sent along with each delivery; values are shown as ${MASKED_VALUE}, which keeps the stored one when sent back`,
+    ),
+  legacy_header_prefix: z
+    .string()
+    .max(MAX_PREFIX_LENGTH)
+    .regex(/^[a-z0-9-]+$/, 'must have small letters, digits and hyphens only, such as svix-')
+    .optional()
+    .describe(
+      'The signature is sent as <prefix>id, <prefix>timestamp and <prefix>signature, too: svix- for receivers of Svix',
     ),
   rate_limit: z
     .number()
@@ -57,12 +76,25 @@ export const endpointBody = z.strictObject({
 });
 
 /** The same, with what can only be chosen at registration. */
-export const newEndpointBody = endpointBody.extend({
-  signature_scheme: z
-    .enum(SIGNATURE_SCHEMES)
-    .default('v1')
-    .describe('v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it'),
-});
+export const newEndpointBody = endpointBody
+  .extend({
+    signature_scheme: z
+      .enum(SIGNATURE_SCHEMES)
+      .default('v1')
+      .describe('v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it'),
+    secret: z
+      .string()
+      .refine(
+        isSharedSecret,
+        `must be whsec_ and ${least} to ${most} bytes in base64; leave it out for a new one`,
+      )
+      .optional()
+      .describe('A shared secret that the subscriber has already, from another service; absent: a new one'),
+  })
+  .refine(({ signature_scheme, secret }) => secret === undefined || signature_scheme === 'v1', {
+    path: ['secret'],
+    message: 'goes with the signature scheme v1 only; leave it out, and a key pair is made',
+  });
 
 /**
  * Checks what the schema of the body cannot, and decides which status follows.
@@ -85,7 +117,7 @@ export function checkEndpoint(
   const errors: InputError[] = [
     ...(mistake && !isKept ? [{ pointer: '/target_url', detail: mistake.detail }] : []),
     ...checkEventKinds(body.event_kinds, knownKinds),
-    ...checkHeaders(body.headers),
+    ...checkHeaders(body.headers, body.legacy_header_prefix),
     ...checkMasks(body, before),
     ...(body.status_reason !== undefined && body.status !== 'paused'
       ? [{ pointer: '/status_reason', detail: 'can only be given with the status paused' }]

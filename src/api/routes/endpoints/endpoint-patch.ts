@@ -10,7 +10,7 @@ import { checkEndpoint, endpointBody } from './endpoint-body.js';
 
 const { target_url, event_kinds, description, rate_limit, status, status_reason, verification_method } =
   endpointBody.shape;
-const { verify_token, retry_schedule } = endpointBody.shape;
+const { verify_token, retry_schedule, legacy_header_prefix } = endpointBody.shape;
 /** Names to remove and names to add, each as many as there may be. */
 const texts = (most: number) => recordOf(z.string(), z.string().nullable(), 2 * most);
 
@@ -25,6 +25,7 @@ export const endpointPatch = z.strictObject({
   description: description.unwrap().nullable().optional(),
   metadata: texts(MAX_METADATA.entries).nullable().optional(),
   headers: texts(MAX_HEADERS).nullable().optional(),
+  legacy_header_prefix: legacy_header_prefix.nullable(),
   rate_limit: rate_limit.nullable(),
   status: status.unwrap().optional(),
   status_reason: status_reason.nullable(),
@@ -77,6 +78,7 @@ function asBody(
     description: endpoint.description,
     metadata: endpoint.metadata,
     headers: maskHeaders(endpoint.header_names),
+    legacy_header_prefix: endpoint.legacy_header_prefix,
     rate_limit: endpoint.rate_limit,
     status: status === 'active' || status === 'paused' ? status : status_when_verified,
     ...(keepsReason && { status_reason }),

@@ -25,6 +25,7 @@ export const endpointSchema = z
     description: z.string(),
     metadata: z.record(z.string(), z.string()),
     headers: z.record(z.string(), z.string()).describe('Names of headers; the values are masked'),
+    legacy_header_prefix: z.string().optional().describe('The signature is sent under this prefix, too'),
     rate_limit: z.number().optional().describe('Deliveries per second, at most'),
     allowed_rate: z.int().optional().describe('Deliveries per minute that the subscriber allowed'),
     status: z.enum(ENDPOINT_STATUSES),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
 import { resourceName } from '../../../domain/change/change.js';
+import { newSigningSecret } from '../../../domain/delivery/signature.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import { type ApiDependencies, type Context, ownerOf } from '../../http/context.js';
@@ -44,10 +45,11 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       location: '/endpoints/:id',
       isSecret: true,
       problems: ['invalid_request', 'insecure_target_url', 'endpoint_limit_reached', 'filter_limit_reached'],
-      async handle({ account_id, body: { signature_scheme, ...body } }, ctx) {
+      async handle({ account_id, body: { signature_scheme, secret, ...body } }, ctx) {
         const input = checkEndpoint(dependencies, body, await kindNames(database, account_id));
         const origin = originOf(ctx);
-        const endpoint = await createEndpoint(dependencies, account_id, input, signature_scheme, origin);
+        const key = secret ?? newSigningSecret(signature_scheme);
+        const endpoint = await createEndpoint(dependencies, account_id, input, origin, key);
         return { ...renderEndpoint(endpoint), ...renderKeys(endpoints.secretsOf(endpoint)) };
       },
     }),

@@ -1,6 +1,5 @@
 import { isId } from '../../../domain/basics/ids.js';
 import { type Origin, resourceName } from '../../../domain/change/change.js';
-import type { SignatureScheme } from '../../../domain/delivery/signature.js';
 import { FILTER_BOUNDS } from '../../../domain/filter/filter-bounds.js';
 import type { Filter } from '../../../domain/filter/match-filter.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
@@ -28,6 +27,7 @@ type Dependencies = Pick<ApiDependencies, 'database' | 'starter' | 'endpointWork
 /**
  * Registers an endpoint or a listener, and starts its verification if it needs one.
  *
+ * @param secret what signs its deliveries, by default a new one
  * @throws Problem 409 if the account has as many endpoints as it may have, or its filters have no room for this one, or
  * it is being deleted by the time that it is this request's turn
  */
@@ -35,8 +35,8 @@ export async function createEndpoint(
   { settings, database, endpointWorkflows }: ApiDependencies,
   accountId: string,
   input: Parameters<EndpointRepository['create']>[1],
-  scheme: SignatureScheme,
   origin: Origin,
+  secret?: string,
 ): Promise<StoredEndpoint> {
   const { endpoints } = database;
   const { filter } = 'listener' in input ? input.listener : input;
@@ -51,7 +51,7 @@ export async function createEndpoint(
       );
     }
     if (filter) await requireRoomForFilter(endpoints, accountId, filter);
-    return endpoints.create(accountId, input, origin, scheme);
+    return endpoints.create(accountId, input, origin, secret);
   });
   if (endpoint.status !== 'pending') return endpoint;
   try {

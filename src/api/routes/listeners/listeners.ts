@@ -56,7 +56,7 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
         const errors = checkEventKinds(body.event_kinds, await kindNames(database, account_id));
         if (errors.length > 0) throw invalidRequest(errors);
         const origin = originOf(ctx);
-        const endpoint = await createEndpoint(dependencies, account_id, { listener: body }, 'v1', origin);
+        const endpoint = await createEndpoint(dependencies, account_id, { listener: body }, origin);
         await database.listeners.create(account_id, endpoint.id);
         return { ...renderEndpoint(endpoint), ...renderKeys(database.endpoints.secretsOf(endpoint)) };
       },

@@ -180,7 +180,7 @@ export function certificateOperations({
       problems: ['not_in_log', 'log_altered', 'record_altered'],
       async handle({ account_id, params: { first: text } }) {
         const first = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
-        const found = await sequences.voids(account_id, { first, last: first });
+        const found = await sequences.voids.within(account_id, { first, last: first });
         const numbers = found.find((one) => one.first === first);
         if (!numbers) throw notFound('range of void numbers that begins with', text);
         const { leaf_index: index, ...of } = numbers;

@@ -16,7 +16,7 @@ const ranges = (meaning: string) =>
 
 const completenessSchema = z
   .object({
-    complete: z.boolean().describe('No number is missing, open or contradicted'),
+    complete: z.boolean().describe('No number is missing, open, lost, contradicted, or that of two events'),
     first: z.int().optional().describe('The first number that was looked at; absent if there are none'),
     last: z.int().optional(),
     event_count: z.int().describe('How many of them events have'),
@@ -28,15 +28,23 @@ const completenessSchema = z
       ),
     open_count: z.int(),
     open: ranges('Numbers of which it is not known yet whether events have them'),
+    lost_count: z.int(),
+    lost: z
+      .array(range.extend({ at: timeSchema, why: z.string() }))
+      .describe(
+        'Numbers that may have been given to events, of which nothing is kept. at and why: when and how that was noticed, such as a restore from a backup',
+      ),
     missing_count: z.int(),
     missing: ranges('Numbers that nothing is known of: their events are not there'),
     contradicted_count: z.int(),
     contradicted: ranges('Numbers that were declared void, and that events have all the same'),
+    twice_count: z.int(),
+    twice: ranges('Numbers that two events have'),
   })
   .meta({ id: 'Completeness' });
 
 /** Whether anything was left out of an account's history. */
-export function sequenceOperations({ database, events }: ApiDependencies): Operation[] {
+export function sequenceOperations({ database, restores, numbersTwice }: ApiDependencies): Operation[] {
   return [
     operation('get', '/sequence', 'getSequence', {
       summary: 'Check that no event of a period is missing, by the numbers that events have',
@@ -50,37 +58,40 @@ export function sequenceOperations({ database, events }: ApiDependencies): Opera
       async handle({ account_id, query: { from, to } }) {
         if (from && to && to <= from)
           throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);
-        const sources = {
-          client: events.sources.client,
-          archive: database.archive,
-          sequences: database.sequences,
-        };
-        const found = await completenessOf(sources, account_id, { from, to }, MOST.numbers).catch(
+        await restores.hasLooked();
+        const period = { from, to };
+        const found = await completenessOf(database.sequences, account_id, period, MOST.numbers).catch(
           (error: unknown) => {
             if (!(error instanceof TooManyNumbersError)) throw error;
             const detail = `is too early: the period has more than ${MOST.numbers} events. Ask for shorter ones, which overlap`;
             throw invalidRequest([{ parameter: 'from', detail }]);
           },
         );
+        await numbersTwice(account_id, found.twice);
+        const troubles = [found.missing, found.open, found.lost, found.contradicted, found.twice];
         const voids = found.voids.map(({ first, last, at, leaf_index }) => ({ first, last, at, leaf_index }));
         return {
-          complete: found.missing.length + found.open.length + found.contradicted.length === 0,
+          complete: troubles.every(({ length }) => length === 0),
           ...found.range,
           event_count: found.events,
           void_count: countIn(found.voids),
           void: voids.slice(0, MOST.ranges),
           open_count: countIn(found.open),
           open: some(found.open),
+          lost_count: countIn(found.lost),
+          lost: some(found.lost),
           missing_count: countIn(found.missing),
           missing: some(found.missing),
           contradicted_count: countIn(found.contradicted),
           contradicted: some(found.contradicted),
+          twice_count: countIn(found.twice),
+          twice: some(found.twice),
         };
       },
     }),
   ];
 }
 
-function some(ranges: readonly NumberRange[]): NumberRange[] {
+function some<R extends NumberRange>(ranges: readonly R[]): R[] {
   return ranges.slice(0, MOST.ranges);
 }

@@ -1,4 +1,5 @@
 import type { ItemOf, QueryOf, Schemas } from '../../../../clients/typescript/src/index.js';
+import { rangeText } from '../../../domain/sequence/ranges.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
 import { filterOf } from '../deliveries.js';
@@ -143,13 +144,15 @@ export async function askComplete(values: Values): Promise<boolean> {
   if (found.first === undefined) print('There are no events with a number.');
   else
     print(
-      `Numbers ${found.first} to ${found.last}: ${found.event_count} events, ${found.void_count} void, ${found.open_count} open, ${found.missing_count} missing.`,
+      `Numbers ${found.first} to ${found.last}: ${found.event_count} events, ${found.void_count} void, ${found.open_count} open, ${found.lost_count} lost, ${found.missing_count} missing.`,
     );
   for (const [name, ranges] of [
     ['missing', found.missing],
     ['open', found.open],
     ['void, but an event has it:', found.contradicted],
+    ['two events have it:', found.twice],
   ] as const)
-    for (const { first, last } of ranges) print(`${name}  ${first === last ? first : `${first} to ${last}`}`);
-  return found.missing_count + found.contradicted_count === 0;
+    for (const range of ranges) print(`${name}  ${rangeText(range)}`);
+  for (const { why, ...range } of found.lost) print(`lost  ${rangeText(range)}: ${plain(why)}`);
+  return found.missing_count + found.lost_count + found.contradicted_count + found.twice_count === 0;
 }

@@ -18,10 +18,16 @@ const REFUSED: Partial<Record<LogAlteredReason, string>> = {
   change_altered: 'A change is left out of the log',
   segment_altered: 'A segment is left out of the log',
   void_altered: 'Void numbers are left out of the log',
+  sequence_altered: 'Numbers of events go on above all that are known',
+  sequence_restored: 'Numbers of events go on above all that can have been given',
+  number_twice: 'A number is not that of one event',
 };
 
 /** What people have been told of. */
 const MAX_TOLD = 10_000;
+
+/** Tells people of something that is not what it should be. */
+export type Teller = ReturnType<typeof createTeller>;
 
 /** Tells people once of each thing that is not what it should be, and is left out of the log. */
 export function createTeller(watch: Pick<LogWatch, 'refused'>) {

@@ -4,6 +4,8 @@ import type { Settings } from '../../../config/schema.js';
 import { canonicalJson, voidRecord } from '../../../domain/archive/record.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { publishedCheckpoints } from '../../../temporal/read/records/published-checkpoints.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
+import type { RestoreWatch } from '../sequence/restore-watch.js';
 import { settleNumbers } from '../sequence/settle-numbers.js';
 import type { Servers } from '../servers.js';
 import { createChangeAppender } from './change-appender.js';
@@ -14,6 +16,9 @@ import { createLogSigners } from './signers.js';
 import { createStamp } from './timestamps.js';
 import { createCosign, parseWitnesses } from './witnesses.js';
 
+/** People are told of a restore for so long after it was noticed, whichever process starts meanwhile, milliseconds. */
+const TOLD_FOR_MS = 24 * 3_600_000;
+
 /**
  * Completes the log: it takes the segments of what was archived, and makes those of changes and void numbers. Nothing
  * is signed that something outside MongoDB contradicts.
@@ -22,6 +27,7 @@ export function createLogWriter(
   settings: Settings,
   { database, temporal }: Servers,
   watch: LogWatch,
+  restores: RestoreWatch,
 ): LogWrites {
   const { log, sequences } = database;
   const { client } = temporal;
@@ -45,7 +51,11 @@ export function createLogWriter(
     try {
       return await act();
     } catch (error) {
-      if (error instanceof LogAlteredError) await watch.refused(error);
+      if (error instanceof LogAlteredError) {
+        await watch.refused(error);
+        // It may have been restored while this process ran.
+        await restores.look();
+      }
       throw error;
     }
   };
@@ -57,12 +67,12 @@ export function createLogWriter(
   /** @returns how many were appended */
   const appendVoids = async (): Promise<number> => {
     let appended = 0;
-    for await (const some of sequences.unlogged()) {
+    for await (const some of sequences.voids.unlogged()) {
       const right = some.filter(({ wrong }) => wrong === undefined);
       const leaves = await segments.append(
         right.map((one) => ({ name: one.id, record: canonicalJson(voidRecord(one)) })),
       );
-      await sequences.logged(new Map(right.map(({ id }, at) => [id, leaves[at] ?? -1])));
+      await sequences.voids.logged(new Map(right.map(({ id }, at) => [id, leaves[at] ?? -1])));
       appended += right.length;
       for (const { id, wrong } of some)
         if (wrong !== undefined) await tell('void_altered', `the range of void numbers ${id}`, wrong);
@@ -70,11 +80,20 @@ export function createLogWriter(
     return appended;
   };
 
+  /** Settles numbers, unless what they are settled by may be older than they are, and tells of restores. */
+  const settle = async (): Promise<void> => {
+    await restores.goOn();
+    const since = sharedNow() - TOLD_FOR_MS;
+    for (const { id, at, why } of await sequences.restores.all())
+      if (at.getTime() > since) await tell('sequence_restored', `the restore ${id}:`, why);
+    await settleNumbers({ database });
+  };
+
   return {
     async appendChanges() {
       await segments.takeAll();
       const appended = await appendSome();
-      await settleNumbers({ database });
+      await settle();
       return appended + (await appendVoids());
     },
     audit: (until) => watched(async () => log.audit(await known(), until)),

@@ -125,7 +125,7 @@ function IncidentRow({
       <td className="muted">
         <Time at={incident.since} show="relative" />
       </td>
-      <td className="wide">
+      <td className="wide links">
         {open ? (
           <>
             <To

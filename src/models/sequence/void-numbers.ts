@@ -1,0 +1,136 @@
+import type { Connection } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
+import type { NumberRange } from '../../domain/sequence/ranges.js';
+import type { VoidNumbers } from '../../domain/sequence/sequence.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
+import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
+import { inOnePass } from '../mongo/in-order.js';
+import { insertMissing } from '../mongo/insert-missing.js';
+import { Tags, textOf } from '../mongo/tags.js';
+
+/** Voids that are read at once. */
+const VOIDS_AT_ONCE = 1_000;
+
+const voids = collection(
+  'sequence_voids',
+  {
+    /** Account and first number. */
+    _id: must(String),
+    account_id: must(String),
+    first: must(Number),
+    last: must(Number),
+    at: must(Date),
+    /** Of all of that. A void without it is none. */
+    tag: must(String),
+    /** Whether the log has its record. */
+    in_log: must(Boolean, { index: true }),
+    leaf_index: may(Number),
+  },
+  { indexes: [{ account_id: 1, first: 1 }] },
+);
+
+type VoidDocument = DocumentIn<typeof voids>;
+
+/** Void numbers as they are kept. */
+export type RecordedVoid = VoidNumbers & {
+  id: string;
+  leafIndex: number;
+  /** What shows that they are not as they were written; absent if they are. */
+  wrong: string | undefined;
+};
+
+/** Numbers that were declared void. */
+export class VoidRepository extends repositoryOf(voids) {
+  private readonly tags: Tags;
+
+  /** @param box tags what is declared void; absent: nothing can be, and nothing of it is believed */
+  constructor(connection: Connection, box: SecretBox | undefined) {
+    super(connection);
+    this.tags = new Tags(box, 'void');
+  }
+
+  /** Declares numbers void that no event has, nor will have. Again, it changes nothing. */
+  async declare(accountId: string, ranges: readonly NumberRange[]): Promise<void> {
+    const declared = ranges.map(({ first, last }) => {
+      const numbers = { _id: `${accountId}:${first}`, account_id: accountId, first, last, at: sharedDate() };
+      return { ...numbers, tag: this.tags.tag(contentOf(numbers)), in_log: false };
+    });
+    await insertMissing(this.model, declared);
+  }
+
+  /** Void numbers of an account within a range, those that were declared so: what somebody has written is none. */
+  async within(
+    accountId: string,
+    { first, last }: NumberRange,
+  ): Promise<(VoidNumbers & { leaf_index: number | undefined })[]> {
+    const all: (VoidNumbers & { leaf_index: number | undefined })[] = [];
+    // A range that begins before may reach into this one; none is wider than a block.
+    for (let from = first - VOIDS_AT_ONCE; ; ) {
+      const found = await this.model
+        .find({ account_id: accountId, first: { $gte: from, $lte: last } })
+        .sort({ first: 1 })
+        .limit(VOIDS_AT_ONCE)
+        .lean();
+      all.push(
+        ...found
+          .filter((one) => one.last >= first && this.whatIsWrong(one) === undefined)
+          .map((one) => ({ ...toVoid(one), leaf_index: one.leaf_index ?? undefined })),
+      );
+      const end = found.at(-1);
+      if (found.length < VOIDS_AT_ONCE || !end) return all;
+      from = end.first + 1;
+    }
+  }
+
+  /** Voids that the log does not have, some at once, each with what is wrong with it. */
+  unlogged(): AsyncIterable<RecordedVoid[]> {
+    return this.recorded(false);
+  }
+
+  /** Records that the log has these voids. @param numbers of their records, by id */
+  async logged(numbers: ReadonlyMap<string, number>): Promise<void> {
+    if (numbers.size === 0) return;
+    await this.model.bulkWrite(
+      [...numbers].map(([_id, leaf_index]) => ({
+        updateOne: { filter: { _id }, update: { $set: { in_log: true, leaf_index } } },
+      })),
+      { ordered: false },
+    );
+  }
+
+  /** All voids that the log has, likewise. */
+  async *recorded(in_log = true): AsyncIterable<RecordedVoid[]> {
+    for await (const some of inOnePass<VoidDocument>(this.model.find({ in_log })))
+      yield some.map((one) => {
+        const wrong = this.whatIsWrong(one);
+        return { id: one._id, ...toVoid(one), leafIndex: one.leaf_index ?? -1, wrong };
+      });
+  }
+
+  /** The last number of an account that was declared void, from a number on; 0 if there is none. */
+  async lastFrom(accountId: string, first: number): Promise<number> {
+    let highest = 0;
+    for await (const some of inOnePass<VoidDocument>(
+      this.model.find({ account_id: accountId, first: { $gte: first } }),
+    ))
+      for (const one of some) if (this.whatIsWrong(one) === undefined) highest = Math.max(highest, one.last);
+    return highest;
+  }
+
+  /** Tags again what an older key tagged. @returns how many */
+  retagAll(): Promise<number> {
+    return this.tags.retagEach(this.model, contentOf);
+  }
+
+  private whatIsWrong(document: VoidDocument): string | undefined {
+    return this.tags.whatIsWrong(document.tag, contentOf(document));
+  }
+}
+
+function contentOf({ _id, account_id, first, last, at }: Omit<VoidDocument, 'tag' | 'in_log'>): string {
+  return textOf([_id, account_id, first, last, at]);
+}
+
+function toVoid({ account_id, first, last, at }: VoidDocument): VoidNumbers {
+  return { account_id, first, last, at: new Date(at).toISOString() };
+}

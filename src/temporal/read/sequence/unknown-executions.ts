@@ -1,0 +1,87 @@
+import type { Client } from '@temporalio/client';
+import { idTime } from '../../../domain/basics/id-time.js';
+import {
+  DELIVERY_TYPE,
+  groupIn,
+  parseDeliveryWorkflowId,
+  parseFanOutWorkflowId,
+} from '../../../domain/ledger/workflow-ids.js';
+import type { NumberRange } from '../../../domain/sequence/ranges.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
+import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
+import { isAfter } from '../visibility/query.js';
+import { type Execution, listExecutions } from '../visibility/visibility.js';
+
+/** Executions that are looked at: open ones, the latest first, and then the latest that have closed. */
+const LATEST = 25;
+/** An event is kept for longer than this, whatever the settings are, milliseconds. */
+const SURELY_KEPT_MS = 7 * 24 * 3_600_000;
+
+/** An event waits for so long between its acceptance and the group at most, and a group for its start, milliseconds. */
+const MAX_INSERTING_MS = 10_000;
+const MAX_WAITING_MS = 600_000;
+
+/** What MongoDB has of events. */
+export interface StoredEvents {
+  /** Of some ids those of events that are there. */
+  stored(ids: readonly string[]): Promise<Set<string>>;
+  /** Of some groups those that an event names, of those that were accepted in some periods. */
+  carrying(periods: readonly NumberRange[], groupIds: readonly string[]): Promise<Set<string>>;
+}
+
+/**
+ * An execution that makes deliveries of an event which MongoDB does not have, though events are kept before their
+ * deliveries are started, and for weeks: MongoDB is older than Temporal.
+ *
+ * @param since only executions that were started later; absent: within a week
+ */
+export async function executionWithoutEvent(
+  client: Client,
+  taskQueue: string,
+  events: StoredEvents,
+  since: Date = new Date(0),
+): Promise<Execution | undefined> {
+  const keptSince = sharedNow() - SURELY_KEPT_MS;
+  const { data } = await listExecutions(
+    client,
+    [
+      ...where(EVERY_ACCOUNT, { taskQueue, type: [DELIVERY_TYPE, 'fanOutEvent'] }),
+      isAfter('StartTime', new Date(Math.max(since.getTime(), keptSince))),
+    ],
+    LATEST,
+  );
+  const carried = data.map((execution) => ({ execution, ...carriedBy(execution) }));
+  const groups = carried.flatMap(({ groupId, execution }) => (groupId ? [{ groupId, execution }] : []));
+  const [stored, carrying] = await Promise.all([
+    events.stored(carried.flatMap(({ eventId }) => eventId ?? [])),
+    events.carrying(
+      groups.map(periodOf),
+      groups.map(({ groupId }) => groupId),
+    ),
+  ]);
+  const isKept = ({ eventId, groupId }: Carried) =>
+    eventId === undefined
+      ? groupId === undefined || carrying.has(groupId)
+      : stored.has(eventId) || idTime(eventId) < keptSince;
+  return carried.find((one) => !isKept(one))?.execution;
+}
+
+interface Carried {
+  eventId?: string | undefined;
+  groupId?: string | undefined;
+}
+
+/** When the first events of a group were accepted: it is named for them, and started soon after that. */
+function periodOf({ groupId, execution }: { groupId: string; execution: Execution }): NumberRange {
+  const at = idTime(groupId);
+  const startedAt = Math.min(execution.startTime.getTime(), at + MAX_WAITING_MS);
+  return { first: at - MAX_INSERTING_MS, last: Math.max(startedAt, at) + MAX_INSERTING_MS };
+}
+
+/** The event whose deliveries an execution makes, or the group that events name. */
+function carriedBy({ workflowId }: Execution): Carried {
+  const one = parseDeliveryWorkflowId(workflowId) ?? parseFanOutWorkflowId(workflowId);
+  if (one) return { eventId: one.event_id };
+  const groupId = groupIn(workflowId);
+  return groupId?.startsWith('evt_') ? { eventId: groupId.split(':')[0] } : { groupId };
+}
