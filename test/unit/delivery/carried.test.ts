@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Attempt } from '../../../src/domain/attempt/attempt.js';
-import { carriedOn, MAX_CARRIED_BYTES, madeWhole, nextRun } from '../../../src/domain/delivery/carried.js';
+import { carriedOn, MAX_CARRIED_BYTES, nextRun } from '../../../src/domain/delivery/carried.js';
 import { MAX_EVENT_GROUP_SIZE, MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import { MAX_ATTEMPTS } from '../../../src/domain/delivery/delivery-machine.js';
@@ -105,12 +105,5 @@ describe('what an execution takes into its next run', () => {
         assert.ok(record.attempts.at(-1)?.status_code ?? record.attempts.at(-1)?.error_code, what);
       }
     }
-  });
-
-  it('is read whole with what the run before has', () => {
-    const before = snapshot(10).record.attempts;
-    const [carried] = carriedOn([snapshot(10)], size(snapshot(2)));
-    assert.deepEqual(madeWhole(carried?.record.attempts ?? [], before), before);
-    assert.deepEqual(madeWhole(carried?.record.attempts ?? [], []), carried?.record.attempts);
   });
 });

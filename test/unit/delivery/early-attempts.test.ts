@@ -3,7 +3,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createAttemptActivities } from '../../../activities/delivery/attempts.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
-import type { LedgerWriter } from '../../../activities/ports.js';
+import type { ActivityDependencies } from '../../../activities/ports.js';
+import type { FirstAttempts } from '../../../src/domain/archive/told.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
@@ -41,16 +42,21 @@ describe('early attempts', () => {
       return { kind: 'not_attempted', endpoint: 'disabled', reason: `attempt ${made.length}` };
     };
     const earlyAttempts = new EarlyAttempts(attempt);
-    const { attemptFirst } = createAttemptActivities({ attempt, earlyAttempts, ledger: {} as LedgerWriter });
+    const none = { keep: async () => {}, note: async () => {}, isWatched: async () => false };
+    const others = { ledger: {}, rows: none, endpoints: none, ends: none } as unknown as ActivityDependencies;
+    const { attemptFirst } = createAttemptActivities({ ...others, attempt, earlyAttempts });
     const asWorkflow = (runId: string) =>
       new MockActivityEnvironment({ workflowExecution: { workflowId: 'delivery', runId } }, { logger });
     return {
       made,
       earlyAttempts,
-      ask: (runId: string, group = ONE) =>
-        asWorkflow(runId).run(attemptFirst, { ...group, timeout_ms: 5_000, asked_at: 0 }) as Promise<
-          (AttemptReport | null)[]
-        >,
+      async ask(run_id: string, { events, deliveries }: DeliveryGroup = ONE) {
+        const group = { events, deliveries, schedule: [], attempt_timeout_ms: 5_000, park_limit_ms: 1_000 };
+        const run = { workflow_id: 'delivery', run_id, started_at: EVENT.accepted_at };
+        const request = { group, run, began: 0, asked_at: 0 };
+        const { reports } = (await asWorkflow(run_id).run(attemptFirst, request)) as FirstAttempts;
+        return reports;
+      },
     };
   }
 
