@@ -179,10 +179,12 @@ function beginning(
     return before ? [started] : timelineOf(event, [{ started, before: NOTHING_YET, entries: [] }]);
   }
   if (before.delivery.run_id === run_id) return [];
+  // A run after a reset has the time at which its first one began.
+  const last = before.timeline.at(-1)?.at ?? at;
   const text = continues
     ? `${in_group ? 'Its group' : 'It'} carried on in a new run.`
     : 'Its execution was reset in Temporal: it goes on from an earlier point in a new run.';
-  return [{ at, type: continues ? 'started' : 'reset', text, ...execution }];
+  return [{ at: at > last ? at : last, type: continues ? 'started' : 'reset', text, ...execution }];
 }
 
 /** Attempts of a told record, as far as they need not be opened: those that the row has are whole. */

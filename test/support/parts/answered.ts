@@ -1,3 +1,4 @@
+import type { Activities } from '../../../activities/index.js';
 import type { Trigger } from '../../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 
@@ -25,4 +26,9 @@ export function answered(
       trigger,
     },
   };
+}
+
+/** Makes first attempts that are all answered so. @param kept their rows are kept: the workflow does not have it done */
+export function firstAnswered(status_code: number, kept = false): Activities['attemptFirst'] {
+  return async ({ group }) => ({ reports: group.deliveries.map(() => answered(status_code)), kept });
 }

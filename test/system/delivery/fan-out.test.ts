@@ -6,7 +6,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
-import { answered } from '../../support/parts/answered.js';
+import { firstAnswered } from '../../support/parts/answered.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -177,9 +177,9 @@ describe('an event', () => {
     const reached: string[] = [];
     const stop = await startStubWorker(system.temporal, taskQueue, {
       startDeliveries: createStartDeliveries({ ledger: starter }),
-      async attemptFirst({ deliveries }) {
-        reached.push(...deliveries.map(({ endpoint_id }) => endpoint_id));
-        return deliveries.map(() => answered(200));
+      async attemptFirst(request) {
+        reached.push(...request.group.deliveries.map(({ endpoint_id }) => endpoint_id));
+        return firstAnswered(200)(request);
       },
     });
     const targets = Array.from({ length: 301 }, () => ({ endpoint_id: newId('endpoint'), schedule: LONG }));

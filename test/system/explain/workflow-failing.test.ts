@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
+import { createKeeper } from '../../../src/bin/service/ledger.js';
+import type { FirstAttempts } from '../../../src/domain/archive/told.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { deliveryAttributes } from '../../../src/domain/ledger/search-attributes.js';
@@ -11,7 +13,7 @@ import {
 import type { deliver } from '../../../workflows/index.js';
 import { release } from '../../../workflows/messages.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { answered } from '../../support/parts/answered.js';
+import { firstAnswered } from '../../support/parts/answered.js';
 import { groupOf } from '../../support/parts/group-of.js';
 import { startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -19,8 +21,8 @@ import { until } from '../../support/until.js';
 
 type Reports = Awaited<ReturnType<Activities['attemptMembers']>>;
 
-/** A report that no code makes: the workflow's code throws on it, and so does who reads it in the history. */
-const BROKEN = 'no report' as unknown as Reports;
+/** Reports that no code makes: the workflow's code throws on them. */
+const BROKEN = 'no report' as unknown as FirstAttempts & Reports;
 
 describe('explain, of a delivery whose workflow task fails [world]', () => {
   const taskQueue = `failing-${newId('event')}`;
@@ -40,8 +42,16 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
   });
   type Key = ReturnType<typeof newKey>;
 
-  const start = (key: Key) =>
-    system.temporal.client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
+  async function store(key: Key, ...others: { endpoint_id: string }[]): Promise<void> {
+    const [event] = groupOf(key).events;
+    const targets = [key, ...others].map(({ endpoint_id }) => ({ endpoint_id }));
+    const storable = await storableEvent(system.sealer, event ?? assert.fail(), undefined);
+    await system.database.events.insert([{ ...storable, targets, carriers: [], starter: 'a test' }]);
+  }
+
+  async function start(key: Key) {
+    await store(key);
+    return system.temporal.client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
       workflowId: deliveryWorkflowId(key.account_id, key),
       taskQueue,
       // Of a try that fails after the first one Temporal is told nothing: the next one begins when the time for it is
@@ -52,6 +62,9 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
       }),
       args: [groupOf(key, { schedule: [1] })],
     });
+  }
+
+  const keepRows: Activities['keepRows'] = (told) => createKeeper(system).keep(told);
 
   const explain = ({ endpoint_id, event_id }: Key) =>
     client.request('GET', `/v18.0/explain?endpoint_id=${endpoint_id}&event_id=${event_id}`);
@@ -68,7 +81,8 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
   it('says since when it stands still, and that the operator must act, and then how it went on', async () => {
     let isMended = false;
     stop = await startStubWorker(system.temporal, taskQueue, {
-      attemptFirst: async () => (isMended ? [answered(200)] : BROKEN),
+      attemptFirst: async (request) => (isMended ? firstAnswered(200)(request) : BROKEN),
+      keepRows,
     });
     const key = newKey();
     const before = Date.now();
@@ -106,10 +120,11 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
     }
   });
 
-  it('says so also if the record cannot be read for the same reason', async () => {
+  it('says so also of one that was attempted before', async () => {
     let began = Number.POSITIVE_INFINITY;
     stop = await startStubWorker(system.temporal, taskQueue, {
-      attemptFirst: async () => [answered(500)],
+      attemptFirst: firstAnswered(500),
+      keepRows,
       async attemptMembers() {
         began = Date.now();
         return BROKEN;
@@ -120,7 +135,7 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
     try {
       const { since, event, delivery } = await verdictOn(key, 'workflow_failing');
       assert.ok(Date.parse(since) >= began && Date.parse(since) <= Date.now(), since);
-      assert.deepEqual([event.id, event.kind, delivery], [key.event_id, 'purchase', undefined]);
+      assert.deepEqual([event.id, event.kind, delivery.attempts], [key.event_id, 'purchase', 1]);
     } finally {
       await handle.terminate('the end of the test');
     }
@@ -132,13 +147,8 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
     const { account_id, event_id } = key;
     stop = await startStubWorkflows(system.temporal, taskQueue, {});
     // The workflow's code throws where it looks at the targets.
-    const [event] = groupOf(key).events;
-    assert.ok(event);
-    const storable = await storableEvent(system.sealer, event, undefined);
-    await system.database.events.insert([
-      { ...storable, targets: [{ endpoint_id }], carriers: [], starter: 'a test' },
-    ]);
-    const input = { ...event, targets: null };
+    await store(key, ...Array.from({ length: 10 }, newKey));
+    const input = { ...groupOf(key).events[0], targets: null };
     const handle = await system.temporal.client.workflow.start('fanOutEvent', {
       workflowId: fanOutWorkflowId(account_id, event_id),
       taskQueue,
