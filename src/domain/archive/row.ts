@@ -102,10 +102,13 @@ export function deliveryAfter(
     earlier_runs: earlier && earlier.length > 0 ? earlier : undefined,
   };
   const known = before && !isLater ? knownOf(before.delivery, shown) : NOTHING_YET;
+  const last = attempts.at(-1);
+  // The clock of a task stands still around its attempts, which may have waited for their turn before.
+  const ended = last ? new Date(Date.parse(last.at) + last.duration_ms).toISOString() : at;
   const items = [
     ...beginning(before, event, run, { record, isLater, at }),
     ...said,
-    ...changesOf(known, shown, at),
+    ...changesOf(known, shown, ended > at ? ended : at),
   ];
   const end = items.findLast((item) => item.status !== undefined);
   if (end && delivery.closed_at !== undefined) end.at = delivery.closed_at;

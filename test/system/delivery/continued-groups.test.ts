@@ -49,7 +49,8 @@ describe('a group that continues in a new run', () => {
       ({ runId }) => runId !== first.runId,
     );
     assert.deepEqual(next.memo, { ...first.memo, created_at: first.startTime.toISOString() });
-    assert.deepEqual(await client.delivery(id), paused);
+    const carriedOver = await client.deliveryUntil(id, ({ run_id }) => run_id === next.runId);
+    assert.deepEqual(carriedOver, { ...paused, run_id: next.runId });
     const resumed = await act('resume');
     assert.deepEqual([resumed.status, resumed.run_id], ['retrying', next.runId]);
     assert.deepEqual(
