@@ -1,6 +1,6 @@
-import type { Activities } from '../../../activities/index.js';
 import type { Trigger } from '../../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
+import type { AttemptOrders, MadeAttempts } from '../../../src/domain/delivery/attempt-order.js';
 
 /**
  * The report of an attempt that was answered, for activities of a test's own: with 200 it is delivered, with another
@@ -28,7 +28,10 @@ export function answered(
   };
 }
 
-/** Makes first attempts that are all answered so. @param kept their rows are kept: the workflow does not have it done */
-export function firstAnswered(status_code: number, kept = false): Activities['attemptFirst'] {
-  return async ({ group }) => ({ reports: group.deliveries.map(() => answered(status_code)), kept });
+/** Makes attempts that are all answered so, and leaves it to the workflow to have their rows kept. */
+export function answering(status_code: number) {
+  return async ({ orders }: AttemptOrders): Promise<MadeAttempts> => ({
+    reports: orders.map(({ attempt }) => answered(status_code, attempt)),
+    kept: false,
+  });
 }

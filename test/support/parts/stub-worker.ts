@@ -52,7 +52,7 @@ async function run(
   options: Omit<WorkerOptions, 'connection' | 'namespace' | 'dataConverter'>,
 ): Promise<Stop> {
   const { namespace } = servers();
-  const activities = { keepRows: async () => {}, ...options.activities };
+  const activities = { keepRows: async () => true, ...options.activities };
   const worker = await Worker.create({ ...options, activities, connection, dataConverter, namespace });
   const done = worker.run();
   return async () => {

@@ -5,7 +5,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { readTaskAttempt } from '../../../src/temporal/read/history.js';
 import { type Act, act, release } from '../../../workflows/messages.js';
-import { answered, firstAnswered } from '../../support/parts/answered.js';
+import { answered, answering } from '../../support/parts/answered.js';
 import { connectLedger } from '../../support/parts/bare-ledger.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
@@ -25,11 +25,12 @@ describe('what is done to a group [world]', () => {
   afterEach(() => stop?.());
   after(() => system.close());
 
-  async function keepRows({ deliveries }: Told): Promise<void> {
+  async function keepRows({ deliveries }: Told): Promise<boolean> {
     for (const one of deliveries) {
       const { status, attempts } = one.snapshot.record;
       told.set(deliveryId(one), `${status} ${attempts.length}`);
     }
+    return true;
   }
 
   /** A group whose deliveries have failed once. `read`: the status of each, and how many attempts it has had. */
@@ -51,19 +52,19 @@ describe('what is done to a group [world]', () => {
     const tries: number[] = [];
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
       keepRows,
-      attemptFirst: firstAnswered(500),
-      async attemptReleased({ attempts, waited_ms = 0 }) {
-        direct += attempts.length;
+      attemptFirst: answering(500),
+      async attemptReleased({ orders, waited_ms = 0 }) {
+        direct += orders.length;
         assert.ok(waited_ms >= 1_000, 'since it was sent, by the time of the workflow');
         const { workflowId, runId } = await group.describe();
         tries.push(await readTaskAttempt(system.temporal.client, { workflowId, runId }));
         // The endpoint of the last one is found to be slow.
         return {
-          attempts,
-          reports: attempts.map((attempt, index) => (index === 2 ? null : answered(200, attempt))),
+          reports: orders.map(({ attempt }, index) => (index === 2 ? null : answered(200, attempt))),
+          kept: false,
         };
       },
-      attemptMembers: async ({ attempts }) => attempts.map((attempt) => answered(500, attempt)),
+      attemptMembers: answering(500),
     });
     const { group, endpoint_id, read } = await failedOnce(4);
     await group.signal(release, { endpoint_id, limit: 3, direct: true, sent_at });
@@ -76,12 +77,9 @@ describe('what is done to a group [world]', () => {
   it('is done to one of its deliveries where that is', async () => {
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
       keepRows,
-      attemptFirst: firstAnswered(500),
-      attemptMembers: async ({ attempts }) => attempts.map((attempt) => answered(500, attempt)),
-      attemptReleased: async ({ attempts }) => ({
-        attempts,
-        reports: attempts.map((attempt) => answered(200, attempt)),
-      }),
+      attemptFirst: answering(500),
+      attemptMembers: answering(500),
+      attemptReleased: answering(200),
     });
     const { group, endpoint_id, ids, read } = await failedOnce(4);
     const done = async (index: number, action: Act['action']) =>
@@ -104,7 +102,7 @@ describe('what is done to a group [world]', () => {
   it('is refused if it names no delivery of several, or no action', async () => {
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
       keepRows,
-      attemptFirst: firstAnswered(500),
+      attemptFirst: answering(500),
     });
     const { group } = await failedOnce(2);
     const refused = (order: unknown, expected: RegExp) =>

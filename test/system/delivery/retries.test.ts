@@ -87,7 +87,9 @@ describe('retries', () => {
     const made = types.filter((type) => type === 'MARKER_RECORDED' || type === 'ACTIVITY_TASK_COMPLETED');
     assert.deepEqual(made, [
       'MARKER_RECORDED',
-      ...Array(3).fill(['ACTIVITY_TASK_COMPLETED', 'MARKER_RECORDED']).flat(),
+      'ACTIVITY_TASK_COMPLETED',
+      'ACTIVITY_TASK_COMPLETED',
+      'ACTIVITY_TASK_COMPLETED',
     ]);
     const runs = await system.temporal.client.workflow.count(`HooklineEvent = '${delivery.event_id}'`);
     assert.equal(runs.count, 1);

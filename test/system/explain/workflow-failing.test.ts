@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
 import { createKeeper } from '../../../src/bin/service/ledger.js';
-import type { FirstAttempts } from '../../../src/domain/archive/told.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import type { MadeAttempts } from '../../../src/domain/delivery/attempt-order.js';
 import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { deliveryAttributes } from '../../../src/domain/ledger/search-attributes.js';
 import {
@@ -12,17 +12,15 @@ import {
 } from '../../../src/domain/ledger/workflow-ids.js';
 import type { deliver } from '../../../workflows/index.js';
 import { release } from '../../../workflows/messages.js';
-import type { ApiClient } from '../../support/api-client.js';
-import { firstAnswered } from '../../support/parts/answered.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { answering } from '../../support/parts/answered.js';
 import { groupOf } from '../../support/parts/group-of.js';
 import { startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-type Reports = Awaited<ReturnType<Activities['attemptMembers']>>;
-
 /** Reports that no code makes: the workflow's code throws on them. */
-const BROKEN = 'no report' as unknown as FirstAttempts & Reports;
+const BROKEN = 'no report' as unknown as MadeAttempts;
 
 describe('explain, of a delivery whose workflow task fails [world]', () => {
   const taskQueue = `failing-${newId('event')}`;
@@ -45,7 +43,11 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
   async function store(key: Key, ...others: { endpoint_id: string }[]): Promise<void> {
     const [event] = groupOf(key).events;
     const targets = [key, ...others].map(({ endpoint_id }) => ({ endpoint_id }));
-    const storable = await storableEvent(system.sealer, event ?? assert.fail(), undefined);
+    const storable = await storableEvent(
+      system.sealer,
+      { ...(event ?? assert.fail()), payload: PURCHASE },
+      undefined,
+    );
     await system.database.events.insert([{ ...storable, targets, carriers: [], starter: 'a test' }]);
   }
 
@@ -64,7 +66,7 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
     });
   }
 
-  const keepRows: Activities['keepRows'] = (told) => createKeeper(system).keep(told);
+  const keepRows: Activities['keepRows'] = async (told) => (await createKeeper(system).keep(told)).size === 0;
 
   const explain = ({ endpoint_id, event_id }: Key) =>
     client.request('GET', `/v18.0/explain?endpoint_id=${endpoint_id}&event_id=${event_id}`);
@@ -81,7 +83,7 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
   it('says since when it stands still, and that the operator must act, and then how it went on', async () => {
     let isMended = false;
     stop = await startStubWorker(system.temporal, taskQueue, {
-      attemptFirst: async (request) => (isMended ? firstAnswered(200)(request) : BROKEN),
+      attemptFirst: async (request) => (isMended ? answering(200)(request) : BROKEN),
       keepRows,
     });
     const key = newKey();
@@ -123,7 +125,7 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
   it('says so also of one that was attempted before', async () => {
     let began = Number.POSITIVE_INFINITY;
     stop = await startStubWorker(system.temporal, taskQueue, {
-      attemptFirst: firstAnswered(500),
+      attemptFirst: answering(500),
       keepRows,
       async attemptMembers() {
         began = Date.now();
@@ -146,15 +148,15 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
     const key = { ...newKey(), endpoint_id };
     const { account_id, event_id } = key;
     stop = await startStubWorkflows(system.temporal, taskQueue, {});
-    // The workflow's code throws where it looks at the targets.
+    // The workflow's code throws where it looks at the event.
     await store(key, ...Array.from({ length: 10 }, newKey));
-    const input = { ...groupOf(key).events[0], targets: null };
+    const input = { event: null, total: 11 };
     const handle = await system.temporal.client.workflow.start('fanOutEvent', {
       workflowId: fanOutWorkflowId(account_id, event_id),
       taskQueue,
       workflowTaskTimeout: '1s',
       args: [input],
-      memo: { fan_out: { started: 0, total: 1 }, executions: 1 },
+      memo: { fan_out: { started: 0, total: 11 }, executions: 1 },
     });
     try {
       const { summary, event: found, delivery } = await verdictOn(key, 'workflow_failing');

@@ -19,8 +19,10 @@ const EVENT = {
   payload: '{}',
   accepted_at: '2026-01-31T12:00:00.000Z',
 };
-const GROUP = { events: [EVENT], deliveries: [{ event: 0, endpoint_id: 'ep_1' }] };
-const FIRST = attemptRequest(GROUP, 5_000, { index: 0, number: 1, trigger: 'schedule' }) ?? assert.fail();
+const FIRST = attemptRequest(
+  { event: EVENT, endpoint_id: 'ep_1', attempt: { index: 0, number: 1, trigger: 'schedule' } },
+  5_000,
+);
 const EMPTY_ANSWER = {
   statusCode: 200,
   headers: {},
