@@ -5,9 +5,7 @@ import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js'
 import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
 import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
-import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
-import { MemoryKeys } from '../../support/parts/memory-keys.js';
 
 const SLOW_MS = 2_000;
 const VERIFICATION_REVISION = 7;
@@ -64,7 +62,7 @@ function attempts(
     ...more.endpoints,
   };
   const attempt = createAttemptDelivery({
-    sealer: createPayloadSealer(new MemoryKeys(), true),
+    payloads: { of: async () => EVENT.payload },
     poster: { exchange },
     incidents,
     endpoints,
