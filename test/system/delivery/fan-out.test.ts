@@ -53,7 +53,7 @@ describe('an event', () => {
     assert.equal(new Set(received.map(({ headers }) => headers['webhook-signature'])).size, 3);
   });
 
-  it('goes to each of 130 endpoints, started as groups before it is answered, with one payload each [world]', async () => {
+  it('goes to each of 130 endpoints, started as groups before it is answered, which have ids alone [world]', async () => {
     const urls = Array.from({ length: 130 }, (_, index) => `${receiver.url}/${index}`);
     await registerDirectly(system.database.endpoints, client.accountId, urls);
     const event = await client.purchase();
@@ -67,8 +67,7 @@ describe('an event', () => {
     for (const workflowId of groups) {
       const { events } = await fetchHistory(system, workflowId);
       const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-      const text = Buffer.from(input?.data ?? []).toString();
-      assert.equal(text.split(JSON.parse(text).events[0].payload).length, 2);
+      assert.doesNotMatch(Buffer.from(input?.data ?? []).toString(), /order-1|payload|https:/);
     }
     const complete = await until(
       () => read(event.id),
