@@ -102,10 +102,14 @@ export function deliveryAfter(
     earlier_runs: earlier && earlier.length > 0 ? earlier : undefined,
   };
   const known = before && !isLater ? knownOf(before.delivery, shown) : NOTHING_YET;
+  const last = attempts.at(-1);
+  // The clock of a task stands still around its attempts, which may have waited for their turn before.
+  const ended = last ? new Date(Date.parse(last.at) + last.duration_ms).toISOString() : at;
+  const made = attempts[known.attempts.length]?.at;
   const items = [
-    ...beginning(before, event, run, { record, isLater, at }),
+    ...beginning(before, event, run, { record, isLater, until: made && made < at ? made : at }),
     ...said,
-    ...changesOf(known, shown, at),
+    ...changesOf(known, shown, ended > at ? ended : at),
   ];
   const end = items.findLast((item) => item.status !== undefined);
   if (end && delivery.closed_at !== undefined) end.at = delivery.closed_at;
@@ -159,12 +163,16 @@ function withRun(delivery: Delivery) {
   return [...firstThatFit(runs, MAX_EARLIER_RUNS_BYTES)];
 }
 
-/** What is told of a run when it tells of a delivery for the first time. */
+/**
+ * What is told of a run when it tells of a delivery for the first time.
+ *
+ * @param until when it had begun at the latest: clocks differ. ISO 8601, UTC
+ */
 function beginning(
   before: WholeDelivery | undefined,
   event: EventOfRow,
   { workflow_id, run_id, started_at, in_group, continues }: ToldRun,
-  { record, isLater, at }: { record: DeliveryRecord; isLater: boolean; at: string },
+  { record, isLater, until }: { record: DeliveryRecord; isLater: boolean; until: string },
 ): TimelineItem[] {
   const execution = { workflow_id, run_id };
   if (!before || isLater) {
@@ -175,14 +183,17 @@ function beginning(
       : isResent
         ? 'Started again.'
         : 'Started as an execution of its own.';
-    const started: TimelineItem = { at: started_at, type: 'started', text, ...execution };
+    const at = started_at < until ? started_at : until;
+    const started: TimelineItem = { at, type: 'started', text, ...execution };
     return before ? [started] : timelineOf(event, [{ started, before: NOTHING_YET, entries: [] }]);
   }
   if (before.delivery.run_id === run_id) return [];
+  // A run after a reset has the time at which its first one began.
+  const last = before.timeline.at(-1)?.at ?? until;
   const text = continues
     ? `${in_group ? 'Its group' : 'It'} carried on in a new run.`
     : 'Its execution was reset in Temporal: it goes on from an earlier point in a new run.';
-  return [{ at, type: continues ? 'started' : 'reset', text, ...execution }];
+  return [{ at: until > last ? until : last, type: continues ? 'started' : 'reset', text, ...execution }];
 }
 
 /** Attempts of a told record, as far as they need not be opened: those that the row has are whole. */

@@ -16,8 +16,6 @@ export interface ExplainedEvent {
   is_erased?: boolean;
   /** It is a test of one endpoint, whatever that is registered for. */
   is_test?: boolean;
-  /** Absent if its deliveries were started before it was answered. */
-  fan_out?: { started: number; total: number } | undefined;
 }
 
 /** What an endpoint was at some time. */
@@ -67,13 +65,6 @@ export function explainAbsence(
     };
   const now = absenceAt(event, endpoint, endpoint.atAcceptance);
   if (now) return now;
-  // As long as some are still started, this may be one of them.
-  const { fan_out } = event;
-  if (fan_out && fan_out.started < fan_out.total)
-    return {
-      code: 'not_started_yet',
-      summary: `The event's deliveries are being started: ${fan_out.started} of ${fan_out.total} so far.`,
-    };
   const before = absenceAt(event, endpoint, endpoint.shortlyBefore, NOTICED_WITHIN_MS);
   if (before)
     return {
@@ -87,6 +78,14 @@ export function explainAbsence(
     code: 'not_found',
     summary:
       'The endpoint was to get the event, but no delivery is found: it was accepted a moment ago, or is older than what the archive keeps.',
+  };
+}
+
+/** Why an endpoint has not got the event yet: as long as some deliveries are still started, this may be one of them. */
+export function explainStarting({ started, total }: { started: number; total: number }): Verdict {
+  return {
+    code: 'not_started_yet',
+    summary: `The event's deliveries are being started: ${started} of ${total} so far.`,
   };
 }
 

@@ -1,18 +1,19 @@
 import type { Connection } from 'mongoose';
-import type {
-  ArchivedDelivery,
-  ArchivedEvent,
-  ArchivedOf,
-  ArchiveReads,
-  ListedDelivery,
-  Range,
+import {
+  type ArchivedDelivery,
+  type ArchivedEvent,
+  type ArchivedOf,
+  type ArchiveReads,
+  FIRST_OPEN_POSITION,
+  type ListedDelivery,
+  type Range,
 } from '../../domain/archive/archived.js';
 import { summaryIn } from '../../domain/archive/archived-views.js';
 import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
 import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
-import { SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
+import { isClosed, OPEN_STATUSES, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import type { EventFilter } from '../../domain/list/delivery-filter.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
@@ -193,24 +194,30 @@ export class ArchiveReader implements ArchiveReads {
     range: Range,
     limit: number,
   ): Promise<ListedDelivery[]> {
-    const { statuses } = filter;
+    const { statuses = SHOWN_STATUSES } = filter;
+    const read = (some: readonly ShownStatus[] | undefined, within: Range) =>
+      this.deliveriesWith(accountId, { ...filter, statuses: some }, within, limit);
+    const isAsked = (status: ShownStatus) => statuses.includes(status);
+    if (SHOWN_STATUSES.every(isAsked)) return this.unaltered.listed(await read(undefined, range));
+    const open = statuses.filter((status) => !isClosed(status));
+    const { above = FIRST_OPEN_POSITION } = range;
+    // Open deliveries go from one status to another, and so they are one query, before those of closed ones: what
+    // closes meanwhile is found by both.
+    const first = OPEN_STATUSES.every(isAsked)
+      ? await read(undefined, { ...range, above })
+      : open.length > 0
+        ? await read(open, range)
+        : [];
     // One query for each status keeps the order of an index.
-    const isAny = !statuses || SHOWN_STATUSES.every((status) => statuses.includes(status));
-    const asked = isAny ? [undefined] : statuses;
-    const found = await Promise.all(
-      asked.map((status) => this.deliveriesWith(accountId, filter, status, range, limit)),
-    );
-    const first = found
-      .flat()
-      .sort((a, b) => (a.position < b.position ? 1 : -1))
-      .slice(0, limit);
-    return this.unaltered.listed(first);
+    const others = await Promise.all(statuses.filter(isClosed).map((status) => read([status], range)));
+    const found = new Map([...first, ...others.flat()].map((row) => [row._id, row]));
+    const sorted = [...found.values()].sort((a, b) => (a.position < b.position ? 1 : -1));
+    return this.unaltered.listed(sorted.slice(0, limit));
   }
 
   private async deliveriesWith(
     accountId: string | undefined,
     filter: ArchivedOf,
-    status: ShownStatus | undefined,
     range: Range,
     limit: number,
   ): Promise<ListedDocument[]> {
@@ -219,7 +226,7 @@ export class ArchiveReader implements ArchiveReads {
       .find(
         {
           ...(accountId !== undefined && { account_id: accountId }),
-          ...deliveryConditions({ ...asked, statuses: status && [status] }),
+          ...deliveryConditions(asked),
           ...(event_ids && { event_id: { $in: [...event_ids] } }),
           ...within(range),
         },

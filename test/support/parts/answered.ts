@@ -1,5 +1,6 @@
 import type { Trigger } from '../../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
+import type { AttemptOrders, MadeAttempts } from '../../../src/domain/delivery/attempt-order.js';
 
 /**
  * The report of an attempt that was answered, for activities of a test's own: with 200 it is delivered, with another
@@ -25,4 +26,12 @@ export function answered(
       trigger,
     },
   };
+}
+
+/** Makes attempts that are all answered so, and leaves it to the workflow to have their rows kept. */
+export function answering(status_code: number) {
+  return async ({ orders }: AttemptOrders): Promise<MadeAttempts> => ({
+    reports: orders.map(({ attempt }) => answered(status_code, attempt)),
+    kept: false,
+  });
 }

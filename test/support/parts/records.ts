@@ -22,6 +22,21 @@ export function startRecords({ temporal, settings }: System) {
   });
 }
 
+/** Keeps records until the rows of some deliveries say that their executions were terminated. */
+export async function recordedTerminations(
+  system: System,
+  client: ApiClient,
+  ids: readonly string[],
+): Promise<void> {
+  await until(
+    async () => {
+      await runRecords(system);
+      return Promise.all(ids.map(async (id) => (await client.delivery(id)).status));
+    },
+    (statuses) => statuses.every((status) => status === 'terminated'),
+  );
+}
+
 /** Archives until some deliveries are archived: visibility lists what has closed a moment later. */
 export async function archived(system: TestSystem, client: ApiClient, ids: readonly string[]): Promise<void> {
   await until(

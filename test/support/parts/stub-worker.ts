@@ -9,7 +9,8 @@ import { servers } from '../servers.js';
 type Stop = () => Promise<void>;
 
 /**
- * Runs the real workflows over activities of a test's own, for faults that cannot be made otherwise.
+ * Runs the real workflows over activities of a test's own, for faults that cannot be made otherwise. No rows are kept,
+ * unless these do it.
  *
  * @returns stops the worker
  */
@@ -51,7 +52,8 @@ async function run(
   options: Omit<WorkerOptions, 'connection' | 'namespace' | 'dataConverter'>,
 ): Promise<Stop> {
   const { namespace } = servers();
-  const worker = await Worker.create({ ...options, connection, dataConverter, namespace });
+  const activities = { keepRows: async () => true, ...options.activities };
+  const worker = await Worker.create({ ...options, activities, connection, dataConverter, namespace });
   const done = worker.run();
   return async () => {
     worker.shutdown();

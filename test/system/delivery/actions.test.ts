@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { fetchHistory, workflowIdOf } from '../../support/history.js';
+import { fetchHistory, untilHeard, workflowIdOf } from '../../support/history.js';
 import { actionsIn } from '../../support/parts/actions.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -36,7 +36,10 @@ describe('Actions of Temporal Cloud', () => {
     for (const { id } of deliveries) await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     return deliveries[0]?.id ?? '';
   }
-  const actionsOf = async (workflowId: string) => actionsIn(await fetchHistory(system, workflowId));
+  async function actionsOf(workflowId: string): Promise<Record<string, number>> {
+    await untilHeard(system, workflowId);
+    return actionsIn(await fetchHistory(system, workflowId));
+  }
 
   it('are two for a delivery that succeeds at once', async () => {
     await register();

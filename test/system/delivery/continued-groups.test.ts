@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
-import { newId } from '../../../src/domain/basics/ids.js';
+import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { readGroupRecords } from '../../../src/temporal/read/group/group-records.js';
-import { act, release } from '../../../workflows/messages.js';
-import { answered } from '../../support/parts/answered.js';
-import { connectLedger } from '../../support/parts/bare-ledger.js';
+import { release } from '../../../workflows/messages.js';
+import type { ApiClient } from '../../support/api-client.js';
 import { startGroup } from '../../support/parts/start-group.js';
-import { startStubWorker } from '../../support/parts/stub-worker.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Signals that release nothing, until the history has the 4 MiB from which Temporal suggests a new run. */
@@ -15,36 +14,30 @@ const SIGNALS = 10;
 const NO_ENDPOINT = 'x'.repeat(500_000);
 
 describe('a group that continues in a new run', () => {
-  let system: Awaited<ReturnType<typeof connectLedger>>;
-  let stop: (() => Promise<void>) | undefined;
+  let system: SharedSystem;
+  let client: ApiClient;
+  let receiver: Receiver;
   before(async () => {
-    system = await connectLedger();
+    system = await sharedSystem(UNHURRIED);
+    client = await system.account();
+    receiver = await startReceiver({ handler: reply(500, {}, 'no') });
   });
-  after(async () => {
-    await stop?.();
-    await system.close();
-  });
+  after(() => receiver.close());
 
   it('still says how its deliveries stand, what was done to them, and when it began [world]', async () => {
-    stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
-      attemptFirst: async ({ deliveries }) => deliveries.map(() => answered(500)),
-    });
-    const endpoint_id = newId('endpoint');
+    const { id: endpoint_id } = await client.register(receiver.url);
     const now = Date.now();
-    const account = { accountId: newId('account') };
-    const { groupId, events } = await startGroup(system, account, endpoint_id, [now, now]);
+    const { groupId, events } = await startGroup(system, client, endpoint_id, [now, now]);
+    const [id = '', other = ''] = events.map(({ event_id }) => deliveryId({ event_id, endpoint_id }));
     const group = system.temporal.client.workflow.getHandle(groupWorkflowId(groupId));
-    const seen = (is: (states: string) => boolean) =>
-      until(
-        () => group.describe(),
-        ({ memo }) => is(JSON.stringify(memo?.['states'] ?? '')),
-      );
-    // While the first attempts are in flight nothing can be done.
-    await seen((states) => states.includes('retrying'));
-    const delivery = deliveryId({ event_id: events[0]?.event_id ?? '', endpoint_id });
-    await group.executeUpdate(act, { args: [{ action: 'pause', delivery, by: 'somebody' }] });
-    const first = await seen((states) => states.includes('paused'));
-    const before = await readGroupRecords(system.temporal.client, first);
+    for (const one of [id, other]) await client.deliveryUntil(one, ({ status }) => status === 'retrying');
+    const act = async (action: string) => {
+      const { status, text } = await client.request('POST', `/v18.0/deliveries/${id}/${action}`);
+      assert.equal(status, 200, text);
+      return client.delivery(id);
+    };
+    const paused = await act('pause');
+    const first = await group.describe();
     for (let count = 0; count < SIGNALS; count += 1)
       await group.signal(release, { endpoint_id: NO_ENDPOINT });
     const next = await until(
@@ -56,6 +49,21 @@ describe('a group that continues in a new run', () => {
       ({ runId }) => runId !== first.runId,
     );
     assert.deepEqual(next.memo, { ...first.memo, created_at: first.startTime.toISOString() });
-    assert.deepEqual(await readGroupRecords(system.temporal.client, next), before);
+    const carriedOver = await client.deliveryUntil(id, ({ run_id }) => run_id === next.runId);
+    assert.deepEqual(carriedOver, { ...paused, run_id: next.runId });
+    const resumed = await act('resume');
+    assert.deepEqual([resumed.status, resumed.run_id], ['retrying', next.runId]);
+    assert.deepEqual(
+      [resumed.attempts, resumed.started_at, resumed.interventions?.map(({ action }) => action)],
+      [paused.attempts, paused.started_at, ['pause', 'resume']],
+    );
+    assert.equal(resumed.attempts[0]?.response_snippet, 'no');
+    const { data } = (await client.request('GET', `/v18.0/deliveries/${id}/timeline`)).json;
+    const told = data.flatMap(({ type, action, text }: TimelineItem) =>
+      type === 'incident' ? [] : type === 'started' ? text : (action ?? type),
+    );
+    const started = 'Started in a group with other deliveries.';
+    const carriedOn = 'Its group carried on in a new run.';
+    assert.deepEqual(told, ['accepted', started, 'attempt', 'wait', 'pause', carriedOn, 'resume', 'wait']);
   });
 });

@@ -16,8 +16,8 @@ import { sharedSystem, startSystem } from '../../support/system.js';
 function watch({ accountId }: ApiClient): () => string[] {
   const { mock: seen } = mock.method(EarlyAttempts.prototype, 'begin');
   return () =>
-    seen.calls.flatMap(({ arguments: [runId, { events }] }) =>
-      events.some(({ account_id }) => account_id === accountId) ? [runId] : [],
+    seen.calls.flatMap(({ arguments: [runId, orders] }) =>
+      orders.some(({ event }) => event.account_id === accountId) ? [runId] : [],
     );
 }
 

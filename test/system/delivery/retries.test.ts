@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
 import type { Delivery } from '../../../src/domain/delivery/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
+import { eventTypes, fetchHistory, untilHeard, workflowIdOf } from '../../support/history.js';
 import {
   type Handler,
   hangUp,
@@ -82,6 +82,7 @@ describe('retries', () => {
       assert.ok(begun <= signedAt && signedAt <= at.getTime() / 1_000, 'the timestamp is the attempt’s own');
     }
 
+    await untilHeard(system, delivery.workflow_id);
     const types = eventTypes(await history(delivery.id));
     const made = types.filter((type) => type === 'MARKER_RECORDED' || type === 'ACTIVITY_TASK_COMPLETED');
     assert.deepEqual(made, [

@@ -3,6 +3,7 @@ import { createdAt } from '../../../src/domain/basics/id-time.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { untilHeard } from '../../support/history.js';
+import { recordedTerminations } from '../../support/parts/records.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -34,8 +35,12 @@ describe('the timeline of a delivery', () => {
     assert.ok(status < 300, text);
   };
   const firstOf = ({ deliveries }: Accepted) => deliveries[0]?.id ?? '';
-  const terminate = (workflowId: string) =>
-    system.temporal.client.workflow.getHandle(workflowId).terminate('a test ends it');
+  /** Terminates the execution of a delivery in Temporal, and waits until its row says it. */
+  async function terminate(id: string): Promise<void> {
+    const { workflow_id } = await client.delivery(id);
+    await system.temporal.client.workflow.getHandle(workflow_id).terminate('a test ends it');
+    await recordedTerminations(system, client, [id]);
+  }
 
   /** Its types, and that it is in order. */
   function typesOf(items: readonly TimelineItem[]): string {
@@ -156,18 +161,16 @@ describe('the timeline of a delivery', () => {
       requestId: id,
     });
     await client.deliveryUntil(id, (one) => one.run_id !== run_id && one.status === 'retrying');
-    assert.equal(typesOf(await timeline(id)), 'accepted started reset attempt wait');
-    await terminate(workflow_id);
-    await client.deliveryUntil(id, ({ status }) => status === 'terminated');
+    assert.equal(typesOf(await timeline(id)), 'accepted started attempt wait reset attempt wait');
+    await terminate(id);
     const items = await timeline(id);
-    assert.equal(typesOf(items), 'accepted started reset attempt wait terminated');
+    assert.equal(typesOf(items), 'accepted started attempt wait reset attempt wait terminated');
     assert.equal(items.at(-1)?.by, temporal.options.identity);
 
     client = await system.account();
     receiver.handle((request, ...rest) => reply(request.url === '/first' ? 503 : 200)(request, ...rest));
     const member = await group('active');
-    await terminate((await client.delivery(member.id)).workflow_id);
-    await client.deliveryUntil(member.id, ({ status }) => status === 'terminated');
+    await terminate(member.id);
     assert.equal(typesOf(await timeline(member.id)), 'accepted started attempt wait terminated');
   });
 

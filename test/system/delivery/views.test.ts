@@ -5,6 +5,7 @@ import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
+import { recordedTerminations } from '../../support/parts/records.js';
 import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -134,9 +135,11 @@ describe('the views of a delivery', () => {
     const items: TimelineItem[] = (await get(`/deliveries/${one.id}/timeline`)).data;
     const runs = [...(one.earlier_runs ?? [])].reverse();
     const attempts = [...runs, one].flatMap((run) => run.attempts);
+    // What was before a reset in Temporal stays in the timeline alone.
+    const since = items.findLastIndex(({ type }) => type === 'reset');
     assert.deepEqual(
-      items.flatMap(({ type, at, number, status_code, url }) =>
-        type === 'attempt' ? [{ at, number, status_code, url }] : [],
+      items.flatMap(({ type, at, number, status_code, url }, index) =>
+        type === 'attempt' && index > since ? [{ at, number, status_code, url }] : [],
       ),
       attempts.map(({ at, number, status_code, url }) => ({ at, number, status_code, url })),
     );
@@ -154,8 +157,13 @@ describe('the views of a delivery', () => {
     if (one.status === 'terminated') assert.equal(last?.text, one.reason);
   }
 
-  const terminate = (workflowId: string) =>
-    system.temporal.client.workflow.getHandle(workflowId).terminate('asked to by the subscriber');
+  /** Terminates the execution of some deliveries in Temporal, and waits until the rows of those that are open say it. */
+  async function terminate(some: readonly (Delivery | undefined)[]): Promise<void> {
+    const { workflow_id = '' } = some[0] ?? {};
+    await system.temporal.client.workflow.getHandle(workflow_id).terminate('asked to by the subscriber');
+    const open = some.flatMap((one) => (one?.closed_at === undefined ? (one?.id ?? []) : []));
+    await recordedTerminations(system, client, open);
+  }
 
   function assertTerminated(delivery: Delivery): void {
     const by = system.temporal.client.options.identity;
@@ -236,8 +244,7 @@ describe('the views of a delivery', () => {
   it('agree on a delivery and a group that were terminated in Temporal: by whom, why, and what had ended before [world]', async () => {
     await register(['fails']);
     const single = await client.purchase();
-    const [before] = await agreed(single.id, () => 'retrying');
-    await terminate(before?.workflow_id ?? '');
+    await terminate(await agreed(single.id, () => 'retrying'));
     const [delivery] = await agreed(single.id, () => 'terminated');
     assert.ok(delivery);
     assertTerminated(delivery);
@@ -249,8 +256,7 @@ describe('the views of a delivery', () => {
     );
     const event = await client.purchase();
     const statusOf = (one: DeliverySummary) => TREATMENTS[names.get(one.endpoint_id) ?? 'fails'].status;
-    const [member] = await agreed(event.id, statusOf);
-    await terminate(member?.workflow_id ?? '');
+    await terminate(await agreed(event.id, statusOf));
     const all = await agreed(event.id, (one) => (statusOf(one) === 'delivered' ? 'delivered' : 'terminated'));
     for (const one of all) if (one.status === 'terminated') assertTerminated(one);
     // What was terminated can be sent again.
@@ -280,6 +286,8 @@ describe('the views of a delivery', () => {
     const former = await reset(before?.workflow_id ?? '');
     const [delivery] = await agreed(single.id, () => 'retrying');
     assert.notEqual(delivery?.run_id, former);
+    const items: TimelineItem[] = (await get(`/deliveries/${delivery?.id}/timeline`)).data;
+    assert.equal(items.filter(({ type }) => type === 'attempt').length, 2);
 
     client = await system.account();
     const names = await register(

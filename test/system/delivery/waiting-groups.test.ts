@@ -56,9 +56,10 @@ describe('a group that waits from its start', () => {
   /** What waits for the endpoint, as one signal releases it. */
   async function waiting(count = MEMBERS): Promise<ReleaseUnit> {
     const key = { account_id: client.accountId, endpoint_id };
+    const taskQueue = system.settings.HOOKLINE_TASK_QUEUE;
     const [unit, ...others] = toUnits(
       await until(
-        () => listWaiting(system.temporal.client, key, ['parked'], () => {}),
+        () => listWaiting(system.database.archive.search, key, ['parked'], taskQueue, () => {}),
         ({ length }) => length === count,
       ),
     );

@@ -8,6 +8,7 @@ import type { VerdictCode } from '../../../src/domain/explain/verdict.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { recordedTerminations } from '../../support/parts/records.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -159,6 +160,7 @@ describe('explain', () => {
             ({ workflow_id, status }) => workflow_id === workflowId && status === 'retrying',
           );
           await system.temporal.client.workflow.getHandle(workflowId).terminate('by hand');
+          await recordedTerminations(system, client, [delivery.id]);
         }),
     },
     'came later': {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
+import { createKeeper } from '../../../src/bin/service/ledger.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import type { MadeAttempts } from '../../../src/domain/delivery/attempt-order.js';
 import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { deliveryAttributes } from '../../../src/domain/ledger/search-attributes.js';
 import {
@@ -10,17 +12,15 @@ import {
 } from '../../../src/domain/ledger/workflow-ids.js';
 import type { deliver } from '../../../workflows/index.js';
 import { release } from '../../../workflows/messages.js';
-import type { ApiClient } from '../../support/api-client.js';
-import { answered } from '../../support/parts/answered.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { answering } from '../../support/parts/answered.js';
 import { groupOf } from '../../support/parts/group-of.js';
 import { startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-type Reports = Awaited<ReturnType<Activities['attemptMembers']>>;
-
-/** A report that no code makes: the workflow's code throws on it, and so does who reads it in the history. */
-const BROKEN = 'no report' as unknown as Reports;
+/** Reports that no code makes: the workflow's code throws on them. */
+const BROKEN = 'no report' as unknown as MadeAttempts;
 
 describe('explain, of a delivery whose workflow task fails [world]', () => {
   const taskQueue = `failing-${newId('event')}`;
@@ -40,8 +40,20 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
   });
   type Key = ReturnType<typeof newKey>;
 
-  const start = (key: Key) =>
-    system.temporal.client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
+  async function store(key: Key, ...others: { endpoint_id: string }[]): Promise<void> {
+    const [event] = groupOf(key).events;
+    const targets = [key, ...others].map(({ endpoint_id }) => ({ endpoint_id }));
+    const storable = await storableEvent(
+      system.sealer,
+      { ...(event ?? assert.fail()), payload: PURCHASE },
+      undefined,
+    );
+    await system.database.events.insert([{ ...storable, targets, carriers: [], starter: 'a test' }]);
+  }
+
+  async function start(key: Key) {
+    await store(key);
+    return system.temporal.client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
       workflowId: deliveryWorkflowId(key.account_id, key),
       taskQueue,
       // Of a try that fails after the first one Temporal is told nothing: the next one begins when the time for it is
@@ -52,6 +64,9 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
       }),
       args: [groupOf(key, { schedule: [1] })],
     });
+  }
+
+  const keepRows: Activities['keepRows'] = async (told) => (await createKeeper(system).keep(told)).size === 0;
 
   const explain = ({ endpoint_id, event_id }: Key) =>
     client.request('GET', `/v18.0/explain?endpoint_id=${endpoint_id}&event_id=${event_id}`);
@@ -68,7 +83,8 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
   it('says since when it stands still, and that the operator must act, and then how it went on', async () => {
     let isMended = false;
     stop = await startStubWorker(system.temporal, taskQueue, {
-      attemptFirst: async () => (isMended ? [answered(200)] : BROKEN),
+      attemptFirst: async (request) => (isMended ? answering(200)(request) : BROKEN),
+      keepRows,
     });
     const key = newKey();
     const before = Date.now();
@@ -106,10 +122,11 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
     }
   });
 
-  it('says so also if the record cannot be read for the same reason', async () => {
+  it('says so also of one that was attempted before', async () => {
     let began = Number.POSITIVE_INFINITY;
     stop = await startStubWorker(system.temporal, taskQueue, {
-      attemptFirst: async () => [answered(500)],
+      attemptFirst: answering(500),
+      keepRows,
       async attemptMembers() {
         began = Date.now();
         return BROKEN;
@@ -120,7 +137,7 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
     try {
       const { since, event, delivery } = await verdictOn(key, 'workflow_failing');
       assert.ok(Date.parse(since) >= began && Date.parse(since) <= Date.now(), since);
-      assert.deepEqual([event.id, event.kind, delivery], [key.event_id, 'purchase', undefined]);
+      assert.deepEqual([event.id, event.kind, delivery.attempts], [key.event_id, 'purchase', 1]);
     } finally {
       await handle.terminate('the end of the test');
     }
@@ -131,20 +148,15 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
     const key = { ...newKey(), endpoint_id };
     const { account_id, event_id } = key;
     stop = await startStubWorkflows(system.temporal, taskQueue, {});
-    // The workflow's code throws where it looks at the targets.
-    const [event] = groupOf(key).events;
-    assert.ok(event);
-    const storable = await storableEvent(system.sealer, event, undefined);
-    await system.database.events.insert([
-      { ...storable, targets: [{ endpoint_id }], carriers: [], starter: 'a test' },
-    ]);
-    const input = { ...event, targets: null };
+    // The workflow's code throws where it looks at the event.
+    await store(key, ...Array.from({ length: 10 }, newKey));
+    const input = { event: null, total: 11 };
     const handle = await system.temporal.client.workflow.start('fanOutEvent', {
       workflowId: fanOutWorkflowId(account_id, event_id),
       taskQueue,
       workflowTaskTimeout: '1s',
       args: [input],
-      memo: { fan_out: { started: 0, total: 1 }, executions: 1 },
+      memo: { fan_out: { started: 0, total: 11 }, executions: 1 },
     });
     try {
       const { summary, event: found, delivery } = await verdictOn(key, 'workflow_failing');

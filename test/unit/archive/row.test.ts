@@ -135,10 +135,10 @@ describe('a delivery after what its execution tells', () => {
     const run = { ...RUN, run_id: 'run-1b', continues: true as const };
     const next = tell(open, failed(attempt(1, 0), attempt(2, 10)), { run, seconds: 11 });
     assert.deepEqual(next.delivery.earlier_runs, undefined);
-    assert.match(next.timeline.at(-2)?.text ?? '', /carried on in a new run/);
+    assert.match(next.timeline.at(-3)?.text ?? '', /carried on in a new run/);
     assert.deepEqual(told(next).slice(-3), [
+      [at(10), 'started', ''],
       [at(10), 'attempt', 2],
-      [at(11), 'started', ''],
       [at(11), 'wait', ''],
     ]);
   });
@@ -154,8 +154,8 @@ describe('a delivery after what its execution tells', () => {
     assert.deepEqual(told(reset).slice(-5), [
       [at(10), 'attempt', 2],
       [at(11), 'wait', ''],
+      [at(20), 'reset', ''],
       [at(20), 'attempt', 2],
-      [at(20.02), 'reset', ''],
       [at(20.02), 'closed', ''],
     ]);
   });

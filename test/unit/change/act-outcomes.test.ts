@@ -4,7 +4,7 @@ import type { DeliveryKey } from '../../../src/domain/basics/delivery-id.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { deliveryWorkflowId, replayWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { ActOutcomes } from '../../../src/temporal/read/acts/act-outcomes.js';
-import type { Located } from '../../../src/temporal/read/row-reader.js';
+import type { Execution } from '../../../src/temporal/read/visibility/visibility.js';
 
 const ACCOUNT = 'acct_01J00000000000000000000000';
 const KEY = { event_id: 'evt_01J00000000000000000000000', endpoint_id: 'ep_01J00000000000000000000000' };
@@ -49,11 +49,11 @@ function outcomesIn(executions: Record<string, Run[]>): ActOutcomes {
   });
   const client = { workflow: { getHandle } } as unknown as Client;
   /** A delivery is found in the execution of its own, if there is one. */
-  const locate = async (accountId: string, key: DeliveryKey) => {
+  const execution = async (accountId: string, key: DeliveryKey) => {
     const id = deliveryWorkflowId(accountId, key);
-    return executions[id]?.length ? ({ execution: runOf(id) } as unknown as Located) : undefined;
+    return executions[id]?.length ? (runOf(id) as unknown as Execution) : undefined;
   };
-  return new ActOutcomes(client, { locate });
+  return new ActOutcomes(client, { execution });
 }
 
 const change = (more: Partial<Change> = {}): Change => ({

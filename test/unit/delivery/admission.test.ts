@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
-import { Admission, MAX_GROUP_BYTES, type PendingDelivery } from '../../../src/temporal/write/admission.js';
+import { Admission, type PendingDelivery } from '../../../src/temporal/write/admission.js';
 import { AdmissionLanes } from '../../../src/temporal/write/admission-lanes.js';
 import { StartSlots } from '../../../src/temporal/write/start-slots.js';
 import { delivery, fakeStarts, settled, submit } from '../../support/parts/fake-starts.js';
@@ -86,21 +86,6 @@ describe('admission', () => {
       (count) => count === 3,
     );
     assert.deepEqual(starts[2]?.deliveries, all.slice(MAX_GROUP_SIZE));
-  });
-
-  it('keeps groups within their bytes, counting an event once', async () => {
-    const { starts, subject } = admission();
-    void submit(subject, [delivery()]);
-    await settled();
-    const payload = 'x'.repeat(MAX_GROUP_BYTES / 2);
-    void subject
-      .reserve([delivery({ payload, event: 'evt_a' }), delivery({ payload, event: 'evt_a' })])
-      .stored();
-    void submit(subject, [delivery({ payload })]);
-    void submit(subject, [delivery({ payload })]);
-    starts[0]?.finish();
-    await settled();
-    assert.equal(starts[1]?.deliveries.length, 3);
   });
 
   it('limits accounts and business keys to the size of one search attribute', async () => {

@@ -5,9 +5,7 @@ import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js'
 import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
 import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
-import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
-import { MemoryKeys } from '../../support/parts/memory-keys.js';
 
 const SLOW_MS = 2_000;
 const VERIFICATION_REVISION = 7;
@@ -19,8 +17,10 @@ const EVENT = {
   payload: '{}',
   accepted_at: '2026-01-31T12:00:00.000Z',
 };
-const GROUP = { events: [EVENT], deliveries: [{ event: 0, endpoint_id: 'ep_1' }] };
-const FIRST = attemptRequest(GROUP, 5_000, { index: 0, number: 1, trigger: 'schedule' }) ?? assert.fail();
+const FIRST = attemptRequest(
+  { event: EVENT, endpoint_id: 'ep_1', attempt: { index: 0, number: 1, trigger: 'schedule' } },
+  5_000,
+);
 const EMPTY_ANSWER = {
   statusCode: 200,
   headers: {},
@@ -62,7 +62,7 @@ function attempts(
     ...more.endpoints,
   };
   const attempt = createAttemptDelivery({
-    sealer: createPayloadSealer(new MemoryKeys(), true),
+    payloads: { of: async () => EVENT.payload },
     poster: { exchange },
     incidents,
     endpoints,

@@ -3,11 +3,12 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createAttemptActivities } from '../../../activities/delivery/attempts.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
-import type { LedgerWriter } from '../../../activities/ports.js';
+import type { ActivityDependencies } from '../../../activities/ports.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import type { AttemptOrder, MadeAttempts } from '../../../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
-import type { DeliveryGroup } from '../../../src/domain/delivery/delivery.js';
+import { GroupMachine } from '../../../src/domain/delivery/delivery-group.js';
 import type { PendingDelivery } from '../../../src/temporal/write/admission.js';
 import { type StartCallOptions, StartCalls } from '../../../src/temporal/write/start-calls.js';
 import { until } from '../../support/until.js';
@@ -21,7 +22,7 @@ const EVENT = {
   payload: '{}',
   accepted_at: '2026-01-31T12:00:00.000Z',
 };
-const { accepted_at: _, ...SENT } = EVENT;
+const { accepted_at: _, payload: __, ...SENT } = EVENT;
 const REQUEST: AttemptRequest = {
   ...SENT,
   endpoint_id: 'ep_1',
@@ -29,8 +30,15 @@ const REQUEST: AttemptRequest = {
   trigger: 'schedule',
   timeout_ms: 5_000,
 };
-const ONE = { events: [EVENT], deliveries: [{ endpoint_id: 'ep_1', event: 0 }] };
-const GROUP = { events: [EVENT], deliveries: [0, 1].map((n) => ({ endpoint_id: `ep_${n}`, event: 0 })) };
+const SETTINGS = { schedule: [], attempt_timeout_ms: 5_000, park_limit_ms: 1_000 };
+/** The first attempts of an execution with these endpoints. */
+function ordersTo(...endpoints: string[]): AttemptOrder[] {
+  const deliveries = endpoints.map((endpoint_id) => ({ endpoint_id, event: 0 }));
+  const machine = new GroupMachine({ events: [EVENT], deliveries, ...SETTINGS }, 0);
+  return machine.orders(machine.firstAttempts);
+}
+const ONE = ordersTo('ep_1');
+const GROUP = ordersTo('ep_0', 'ep_1');
 
 describe('early attempts', () => {
   function counted(fails: (request: AttemptRequest) => boolean = () => false) {
@@ -41,16 +49,19 @@ describe('early attempts', () => {
       return { kind: 'not_attempted', endpoint: 'disabled', reason: `attempt ${made.length}` };
     };
     const earlyAttempts = new EarlyAttempts(attempt);
-    const { attemptFirst } = createAttemptActivities({ attempt, earlyAttempts, ledger: {} as LedgerWriter });
+    const none = { keep: async () => new Set(), note: async () => {}, isWatched: async () => false };
+    const others = { ledger: {}, rows: none, endpoints: none, ends: none } as unknown as ActivityDependencies;
+    const { attemptFirst } = createAttemptActivities({ ...others, attempt, earlyAttempts });
     const asWorkflow = (runId: string) =>
       new MockActivityEnvironment({ workflowExecution: { workflowId: 'delivery', runId } }, { logger });
     return {
       made,
       earlyAttempts,
-      ask: (runId: string, group = ONE) =>
-        asWorkflow(runId).run(attemptFirst, { ...group, timeout_ms: 5_000, asked_at: 0 }) as Promise<
-          (AttemptReport | null)[]
-        >,
+      async ask(run_id: string, orders = ONE) {
+        const run = { workflow_id: 'delivery', run_id, started_at: EVENT.accepted_at };
+        const request = { run, turn: 1, settings: SETTINGS, seed: '', orders, asked_at: 0 };
+        return ((await asWorkflow(run_id).run(attemptFirst, request)) as MadeAttempts).reports;
+      },
     };
   }
 
@@ -77,8 +88,8 @@ describe('early attempts', () => {
       client: { workflow: { start } },
       settings: { schedule: [], attempt_timeout_ms: 5_000, park_limit_ms: 1_000 },
       earlyAttempts: {
-        begin: (_run: string, { deliveries }: DeliveryGroup, _timeoutMs: number, placed: boolean) =>
-          begun.push([deliveries.length, placed]),
+        begin: (_run: string, orders: AttemptOrder[], _timeoutMs: number, placed: boolean) =>
+          begun.push([orders.length, placed]),
       },
     } as unknown as StartCallOptions);
     const event = { ...EVENT, account_id: newId('account'), event_id: newId('event') };
@@ -108,14 +119,14 @@ describe('early attempts', () => {
     assert.equal(report?.kind, 'not_attempted');
     assert.deepEqual(
       made,
-      GROUP.deliveries.map(({ endpoint_id }) => ({ ...REQUEST, endpoint_id, placed: true })),
+      GROUP.map(({ endpoint_id }) => ({ ...REQUEST, endpoint_id, placed: true })),
     );
   });
 
   it('of a large group are begun a few at a time, so that nothing else waits for all of them', async () => {
     const { made, earlyAttempts } = counted();
-    const deliveries = Array.from({ length: 60 }, (_, n) => ({ endpoint_id: `ep_${n}`, event: 0 }));
-    earlyAttempts.begin('run-1', { events: [EVENT], deliveries }, 5_000, true);
+    const orders = ordersTo(...Array.from({ length: 60 }, (_, n) => `ep_${n}`));
+    earlyAttempts.begin('run-1', orders, 5_000, true);
     await new Promise((resolve) => setImmediate(resolve));
     assert.ok(made.length < 60, `${made.length} were begun`);
     await until(

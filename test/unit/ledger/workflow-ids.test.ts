@@ -30,15 +30,10 @@ describe('workflow ids', () => {
     assert.deepEqual(parseDeliveryWorkflowId(workflowId), { account_id, ...key });
   });
 
-  it('of fan-outs begin with the event and the part', () => {
+  it('of fan-outs begin with the event', () => {
     const { account_id, event_id } = ids();
     assert.equal(fanOutWorkflowId(account_id, event_id), `fanout:${event_id}:${account_id}`);
-    assert.equal(fanOutWorkflowId(account_id, event_id, 2), `fanout:${event_id}:2:${account_id}`);
-    for (const part of [0, 2])
-      assert.deepEqual(parseFanOutWorkflowId(fanOutWorkflowId(account_id, event_id, part)), {
-        account_id,
-        event_id,
-      });
+    assert.deepEqual(parseFanOutWorkflowId(fanOutWorkflowId(account_id, event_id)), { account_id, event_id });
   });
 
   it('of what makes deliveries are told from all others', () => {
@@ -48,7 +43,7 @@ describe('workflow ids', () => {
       groupWorkflowId(newId('group')),
       groupWorkflowId(`${event_id}:0`),
       groupWorkflowId(`${event_id}:120+100`),
-      fanOutWorkflowId(account_id, event_id, 2),
+      fanOutWorkflowId(account_id, event_id),
     ])
       assert.equal(isOfDeliveries(id), true, id);
     for (const id of ['', 'group:', 'group:a b', incidentWorkflowId(account_id, endpoint_id), `x${event_id}`])

@@ -5,7 +5,7 @@ import { isClosed } from '../../../domain/delivery/delivery.js';
 import type { Delivery } from '../../../domain/delivery/delivery-view.js';
 import type { BusinessKey } from '../../../domain/event/business-keys.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
-import { explainAbsence } from '../../../domain/explain/explain-absence.js';
+import { explainAbsence, explainStarting } from '../../../domain/explain/explain-absence.js';
 import { explainDelivery } from '../../../domain/explain/explain-delivery.js';
 import { explainFailing } from '../../../domain/explain/failing-task.js';
 import { VERDICT_CODES } from '../../../domain/explain/verdict.js';
@@ -143,25 +143,23 @@ async function explainOne(
   { event_id, endpoint_id }: DeliveryKey,
 ) {
   const delivery = await dependencies.deliveries.get(accountId, { event_id, endpoint_id });
-  if (delivery) return explainFound(dependencies, accountId, delivery);
-  const [found, endpoint] = await Promise.all([
-    dependencies.events.get(accountId, event_id),
-    endpointFacts(dependencies, accountId, endpoint_id, createdAt(event_id)),
-  ]);
-  const event = found && {
-    ...found,
-    payload: found.payload === undefined ? undefined : valuesOf(found.payload),
-  };
-  const absence = explainAbsence(event, endpoint);
-  const failing =
-    absence.code === 'not_started_yet'
-      ? await dependencies.events.failingFanOut(accountId, event_id)
-      : undefined;
-  return {
-    ...(failing ? explainFailing(failing, 'fan_out') : absence),
+  if (delivery?.run_id) return explainFound(dependencies, accountId, delivery);
+  const event = await dependencies.events.get(accountId, event_id);
+  const about = {
     endpoint_id,
     ...(event && { event: { id: event.id, kind: event.kind, created_at: event.created_at } }),
   };
+  if (delivery) {
+    const { started, total } = event?.fan_out ?? { started: 0, total: 0 };
+    if (started >= total) return explainFound(dependencies, accountId, delivery);
+    const failing = await dependencies.events.failingFanOut(accountId, event_id);
+    const verdict = failing ? explainFailing(failing, 'fan_out') : explainStarting({ started, total });
+    return { ...verdict, ...about };
+  }
+  const endpoint = await endpointFacts(dependencies, accountId, endpoint_id, createdAt(event_id));
+  const { payload } = event ?? {};
+  const explained = event && { ...event, payload: payload === undefined ? undefined : valuesOf(payload) };
+  return { ...explainAbsence(explained, endpoint), ...about };
 }
 
 async function explainFound(dependencies: ApiDependencies, accountId: string, delivery: Delivery) {
