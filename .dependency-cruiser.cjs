@@ -27,9 +27,9 @@ module.exports = {
     ),
     error(
       'tools-import',
-      'Tools import the code, and the support of tests and benchmarks; no test and no benchmark.',
+      'Tools import the code, the clients, and the support of tests and benchmarks; no test and no benchmark.',
       { path: ours('tools') },
-      { path: OURS, pathNot: ours('tools', 'src', 'test/support', 'bench/support') },
+      { path: OURS, pathNot: ours('tools', 'src', 'clients', 'test/support', 'bench/support') },
     ),
     error(
       'only-tests-import-tools',

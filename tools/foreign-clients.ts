@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pythonTool } from './foreign-clients/python-tool.js';
+import { GENERATORS, type Generator, generateAndUse } from './foreign-clients/generators.js';
 import { samplePackages } from './foreign-clients/sample-packages.js';
 import { runSchemathesis, SCHEMATHESIS } from './foreign-clients/schemathesis.js';
 import { type ForeignSystem, startForeignSystem } from './foreign-clients/system.js';
@@ -14,8 +14,6 @@ import { type ForeignSystem, startForeignSystem } from './foreign-clients/system
  */
 const REDOCLY = '2.77.0';
 const SPECTRAL = '6.16.3';
-const OPENAPI_TYPESCRIPT = '7.13.0';
-const OPENAPI_PYTHON_CLIENT = '0.29.1';
 const FUZZ_S = 60;
 /** For one tool, its download included. */
 const LIMIT_MS = 300_000;
@@ -61,18 +59,16 @@ async function run(
 }
 
 function clientsOf(system: ForeignSystem): Client[] {
-  const { url, folder } = system;
+  const { url } = system;
   const npx = (name: string, version: string, ...args: string[]) => [
     'npx',
     '--yes',
     `${name}@${version}`,
     ...args,
   ];
-  const python = () => pythonTool('openapi-python-client', OPENAPI_PYTHON_CLIENT);
   const redocly = npx('@redocly/cli', REDOCLY, 'lint', '--extends=recommended', 'openapi.json');
   const rules = ['-r', 'spectral.json', '-F', 'warn'];
   const spectral = npx('@stoplight/spectral-cli', SPECTRAL, 'lint', 'openapi.json', ...rules);
-  const generator = ['generate', '--path', 'openapi.json', '--config', 'generator.yml', '--fail-on-warning'];
   return [
     {
       name: `Redocly CLI ${REDOCLY}`,
@@ -84,32 +80,7 @@ function clientsOf(system: ForeignSystem): Client[] {
       checks: 'The document, by the rules `spectral:oas`',
       run: () => run(system, spectral, /No results|problems?\b/),
     },
-    {
-      name: `openapi-typescript ${OPENAPI_TYPESCRIPT}`,
-      checks: 'Types are generated',
-      run: () =>
-        run(
-          system,
-          npx('openapi-typescript', OPENAPI_TYPESCRIPT, 'openapi.json', '-o', 'types.ts'),
-          /types\.ts/,
-        ),
-    },
-    {
-      name: `openapi-python-client ${OPENAPI_PYTHON_CLIENT}`,
-      checks: 'A client is generated; a warning is an error',
-      run: async () =>
-        run(
-          system,
-          [(await python()).program, ...generator, '--meta', 'none', '--output-path', 'hookline_client'],
-          /./,
-        ),
-    },
-    {
-      name: 'That Python client',
-      checks: 'Calls the API',
-      run: async () =>
-        run(system, [(await python()).python, join(HERE, 'client.py'), url, folder], /as expected|Error/),
-    },
+    ...GENERATORS.map((generator) => generatedClient(system, generator)),
     {
       name: "Go's `net/http`",
       checks: 'Posts bodies that are too large',
@@ -138,14 +109,26 @@ function clientsOf(system: ForeignSystem): Client[] {
   ];
 }
 
-/** Files that the tools read. */
+function generatedClient(system: ForeignSystem, generator: Generator): Client {
+  return {
+    name: `${generator.program} ${generator.version}`,
+    checks: 'Generates a client without a warning, which calls the API',
+    async run() {
+      const program = await generator.install(report);
+      const folder = await mkdtemp(join(system.folder, 'generated-'));
+      const output = await generateAndUse(generator, program, folder, system);
+      return { ok: true, said: output.trim().split('\n').at(-1) ?? '' };
+    },
+  };
+}
+
+/** Files that the linters read. */
 async function writeFiles({ url, folder }: ForeignSystem): Promise<void> {
   const document = await fetch(`${url}/openapi.json`);
   await writeFile(join(folder, 'openapi.json'), await document.text());
   // Each installation has contacts of its own.
   const rules = { extends: ['spectral:oas'], rules: { 'info-contact': 'off' } };
   await writeFile(join(folder, 'spectral.json'), JSON.stringify(rules));
-  await writeFile(join(folder, 'generator.yml'), 'post_hooks: []\nproject_name_override: hookline_client\n');
 }
 
 function summaryOf(output: string): string {
@@ -168,13 +151,30 @@ function renderPageOf(rows: readonly (Client & Result)[]): string {
   );
   return `# Foreign clients
 
-Clients that were not written for Hookline, and linters, pass against its API and its OpenAPI document. \`npm run clients\` runs them
-on servers of their own, in about three minutes, and prints this page. Run with ${runtimes()}:
+Clients that were not written for Hookline, and linters, against its API and its OpenAPI document. \`npm run clients\` runs them
+on servers of their own, in some minutes, and prints this page. Run with ${runtimes()}:
 
 | Client | What it does | Result | Its last word |
 |---|---|---|---|
 ${table.join('\n')}
+
+## A client of your own
+
+The document is at \`/openapi.json\` of every server, and in [docs/openapi.json](openapi.json). \`npm run test:all\` runs these generators too. Their settings, and programs that use what they make, are in
+\`tools/foreign-clients/generated\`:
+
+\`\`\`sh
+curl --remote-name "$HOOKLINE_URL/openapi.json"
+${GENERATORS.map(({ get, program, generate }) => `\n${get}\n${[program, ...generate].join(' ')}`).join('\n')}
+\`\`\`
+
+For TypeScript there is also [@hookline/client](../clients/typescript/README.md), with retries and lists as iterators.
 `;
+}
+
+function failed(error: unknown): Result {
+  report(String(error));
+  return { ok: false, said: String(error).split('\n')[0] ?? '' };
 }
 
 const report = (line: string) => void process.stderr.write(`${line}\n`);
@@ -184,7 +184,7 @@ try {
   const rows: (Client & Result)[] = [];
   for (const client of clientsOf(system)) {
     report(`\n--- ${client.name}`);
-    const result = await client.run();
+    const result = await client.run().catch(failed);
     report(`--- ${client.name}: ${result.ok ? 'passes' : 'FAILS'}`);
     rows.push({ ...client, ...result });
   }

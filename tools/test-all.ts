@@ -5,14 +5,15 @@ import { delimiter, join } from 'node:path';
 import { pathWay } from '../src/embedded/binaries/find-binary.js';
 import { goBuildWay } from '../src/embedded/binaries/go-build.js';
 import { userCacheDir } from '../src/embedded/cache-dir.js';
+import { GENERATORS } from './foreign-clients/generators.js';
 import { pythonTool } from './foreign-clients/python-tool.js';
 import { samplePackages } from './foreign-clients/sample-packages.js';
 
 /**
  * Runs every test, `npm run test:all`, or those that `npm test` leaves out, `npm run test:world`, with what some of
- * them need besides this project: Helm, the schemas of Kubernetes, frameworks that the portal has code for. It is taken
- * from PATH, or installed once per user into the cache folder with Go, pip and npm. Tests whose part cannot be had are
- * named as not run. Arguments are Mocha's.
+ * them need besides this project: Helm, the schemas of Kubernetes, generators of clients, frameworks that the portal
+ * has code for. It is taken from PATH, or installed once per user into the cache folder with Go, pip and npm. Tests
+ * whose part cannot be had are named as not run. Arguments are Mocha's.
  */
 /** The release pinned in tools/helm/go.mod. */
 const HELM_VERSION = 'v3.19.0';
@@ -53,10 +54,12 @@ async function orNothing<T>(what: string, get: () => Promise<T>): Promise<T | un
   }
 }
 
-const programs = {
+const programs: Record<string, string | undefined> = {
   helm: await orNothing('Helm', helm),
   'kubernetes-validate': await orNothing('kubernetes-validate', kubernetesValidate),
 };
+for (const { program, install } of GENERATORS)
+  programs[program] = await orNothing(program, () => install((line) => report(`${program}: ${line}.`)));
 const packages = await orNothing('The frameworks of the sample code', samplePackages);
 
 const folder = await mkdtemp(join(tmpdir(), 'hookline-programs-'));

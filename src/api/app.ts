@@ -4,6 +4,7 @@ import { documentRoutes } from './docs/documents.js';
 import { errorRoutes } from './docs/error-pages.js';
 import { createOpenApiDocument } from './docs/openapi.js';
 import { type ApiDependencies, type Middleware, ownerOf, type State } from './http/context.js';
+import { countFromZero } from './http/metrics.js';
 import { requireJsonAccepted } from './http/middleware/accept.js';
 import { checkVersion, setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js';
 import { authenticate } from './http/middleware/authenticate.js';
@@ -66,6 +67,7 @@ const PUBLIC = /^\/v\d[^/]*\/log\//;
 export function createApp(dependencies: ApiDependencies & { limiters: Limiters }): Koa<State> {
   const declared = operationsOf(dependencies);
   const publicOperations = logOperations(dependencies);
+  countFromZero(dependencies.metrics, [...declared, ...publicOperations]);
   const confirmations = new Router<State>({ prefix: '/:version' });
   confirmationRoutes(confirmations, dependencies);
 

@@ -169,6 +169,23 @@ describe('the Helm chart [world]', () => {
     for (const [values, message] of refused) isRefused([...LEAST, '--set-string', values], message);
   });
 
+  it('takes the values that the pages have, those for Temporal Cloud over the others', () => {
+    const files = ['kubernetes', 'temporal-cloud'].flatMap((page) => {
+      const text = readFileSync(`docs/tasks/${page}.md`, 'utf8');
+      const file = inFolder(`${page}.yaml`);
+      writeFileSync(
+        file,
+        /^```yaml\n((?:(?!```)[\s\S])*TEMPORAL_ADDRESS[\s\S]*?)^```/m.exec(text)?.[1] ?? '',
+      );
+      return ['--values', file];
+    });
+    for (const values of [files.slice(0, 2), files]) {
+      const { status, stderr } = render(...values);
+      equal(status, 0, stderr);
+    }
+    match(render(...files).stdout, /name: HOOKLINE_VISIBILITY_PER_SECOND\n\s+value: "10"/);
+  });
+
   it('takes a secret from a file that something else puts there', () => {
     const files = ['MONGODB_URI_FILE=/vault/uri', 'HOOKLINE_SECRET_KEYS_FILE=/vault/keys'];
     const set = ['TEMPORAL_ADDRESS=t:7233', ...files].map((setting) => `settings.${setting}`);

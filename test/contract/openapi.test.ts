@@ -25,6 +25,15 @@ interface Operation {
   responses: Record<string, Response | { $ref: string }>;
 }
 
+interface Schema {
+  type?: string | string[];
+  enum?: unknown[];
+  pattern?: string;
+  items?: unknown;
+  properties?: object;
+  additionalProperties?: unknown;
+}
+
 interface Document {
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
@@ -135,6 +144,26 @@ describe('the OpenAPI document', () => {
   it('describes every tag that it uses', () => {
     const used = new Set(operations().flatMap(({ tags }) => tags));
     assert.deepEqual([...used, 'webhooks'].sort(), document.tags.map(({ name }) => name).sort());
+  });
+
+  it('says the one type of each value, also of what a list or a map has: generators take no others', () => {
+    const untyped: string[] = [];
+    const look = (schema: Schema, path: string) => {
+      const { type, enum: values, items, properties, additionalProperties } = schema;
+      const alternatives = Array.isArray(type) && type.filter((name) => name !== 'null').length > 1;
+      const isMapOfWhat = type === 'object' && !properties && additionalProperties === undefined;
+      if (/\\p\{/.test(schema.pattern ?? '')) untyped.push(`${path}: no other language has this pattern`);
+      if (alternatives || isMapOfWhat || (values && !type) || (type === 'array' && !items))
+        untyped.push(path);
+    };
+    const walk = (value: unknown, path: string) => {
+      if (typeof value !== 'object' || value === null || /\/examples?$/.test(path)) return;
+      if (!path.endsWith('/properties')) look(value as Schema, path);
+      for (const [name, inner] of Object.entries(value)) walk(inner, `${path}/${name}`);
+    };
+    const { paths, components } = document;
+    walk({ paths, components }, '');
+    assert.deepEqual(untyped, []);
   });
 
   it('restricts statuses by enum only: generators drop errors with const', () => {

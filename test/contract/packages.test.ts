@@ -97,7 +97,10 @@ describe('the packages, as they are published, [world]', () => {
     equal(existsSync(join(folder, 'node_modules/@hookline/client/src')), false);
   });
 
-  it('have a client that is imported by its name', () => {
+  it('have a client that is imported by its name, from the file that its README installs', () => {
+    const readme = readFileSync('clients/typescript/README.md', 'utf8');
+    const [, file = ''] = /npm install \.\.\/hookline\/(\S+)/.exec(readme) ?? [];
+    ok(readdirSync(join(folder, 'packed')).includes(file), file);
     const script = 'import * as all from "@hookline/client"; console.log(Object.keys(all).sort().join(" "));';
     match(
       run(process.execPath, ['--input-type=module', '--eval', script]),

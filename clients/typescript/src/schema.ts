@@ -1766,10 +1766,14 @@ export interface components {
             /** @description true: the account added the kind before Hookline had one of that name, and keeps its own */
             overrides_built_in?: boolean;
             version: number;
-            schema: Record<string, never>;
+            schema: {
+                [key: string]: unknown;
+            };
             versions: {
                 version: number;
-                schema: Record<string, never>;
+                schema: {
+                    [key: string]: unknown;
+                };
                 /**
                  * Format: date-time
                  * @description ISO 8601, UTC
@@ -1872,11 +1876,17 @@ export interface components {
             /** @description Temporary: its deliveries go to a connected `hookline listen` */
             listener?: boolean;
             event_kinds: string[];
-            filter?: Record<string, never>;
+            filter?: {
+                [key: string]: unknown;
+            };
             description: string;
-            metadata: Record<string, never>;
+            metadata: {
+                [key: string]: string;
+            };
             /** @description Names of headers; the values are masked */
-            headers: Record<string, never>;
+            headers: {
+                [key: string]: string;
+            };
             /** @description The signature is sent under this prefix, too */
             legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
@@ -1942,11 +1952,17 @@ export interface components {
             /** @description Temporary: its deliveries go to a connected `hookline listen` */
             listener?: boolean;
             event_kinds: string[];
-            filter?: Record<string, never>;
+            filter?: {
+                [key: string]: unknown;
+            };
             description: string;
-            metadata: Record<string, never>;
+            metadata: {
+                [key: string]: string;
+            };
             /** @description Names of headers; the values are masked */
-            headers: Record<string, never>;
+            headers: {
+                [key: string]: string;
+            };
             /** @description The signature is sent under this prefix, too */
             legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
@@ -2070,11 +2086,17 @@ export interface components {
             /** @description Temporary: its deliveries go to a connected `hookline listen` */
             listener?: boolean;
             event_kinds: string[];
-            filter?: Record<string, never>;
+            filter?: {
+                [key: string]: unknown;
+            };
             description: string;
-            metadata: Record<string, never>;
+            metadata: {
+                [key: string]: string;
+            };
             /** @description Names of headers; the values are masked */
-            headers: Record<string, never>;
+            headers: {
+                [key: string]: string;
+            };
             /** @description The signature is sent under this prefix, too */
             legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
@@ -2427,7 +2449,9 @@ export interface components {
             status_code?: number;
             error_code?: string;
             error?: string;
-            response_headers?: Record<string, never>;
+            response_headers?: {
+                [key: string]: string;
+            };
             response_snippet?: string;
             /**
              * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
@@ -2605,7 +2629,9 @@ export interface components {
                 clause: string;
                 /** @description JSON Pointer into the payload */
                 path?: string;
-                condition: Record<string, never>;
+                condition: {
+                    [key: string]: unknown;
+                };
                 /** @description Absent if the payload has nothing there, or no scalar */
                 found?: string | number | boolean | null;
             }[];
@@ -2757,7 +2783,9 @@ export interface components {
             /** @description Of missed: now, then, or the time of as_of */
             registration?: string;
             /** @description As asked for; of a business key its name. created_after and created_before are the period */
-            filter: Record<string, never>;
+            filter: {
+                [key: string]: unknown;
+            };
             /** @description Deliveries per second, at most */
             rate: number;
             /** @description Deliveries found so far: done, skipped, failed, and those that come next */
@@ -2825,7 +2853,8 @@ export interface components {
             /** @description Why: it is recorded with who did it (GET /changes) */
             reason?: string;
         };
-        ExportLine: {
+        ExportLine: components["schemas"]["ExportedEvent"] | components["schemas"]["ExportedDelivery"] | components["schemas"]["AlteredRecord"] | components["schemas"]["ExportedChange"];
+        ExportedEvent: {
             id: string;
             kind: string;
             /**
@@ -2844,29 +2873,35 @@ export interface components {
             payload: unknown;
             /** @description The payload as it was received, if it has line breaks or half of a surrogate pair: payload is then an equal value on one line */
             payload_text?: string;
-        } | {
+        };
+        ExportedDelivery: {
             /** @constant */
             type: "delivery";
             /** @description Where an export goes on that ended with this line */
             after: string;
             delivery: components["schemas"]["Delivery"];
-            /** @description The canonical record, of which the log has a leaf */
-            record: Record<string, never>;
-        } | {
+            record: components["schemas"]["LoggedRecord"];
+        };
+        /** @description The canonical record, of which the log has a leaf; of a change from the next run of the archive on */
+        LoggedRecord: {
+            [key: string]: unknown;
+        };
+        /** @description In the place of an event, delivery or change that somebody has altered in the database */
+        AlteredRecord: {
             /** @constant */
             type: "altered";
             /** @description Where an export goes on that ended with this line */
             after: string;
             id: string;
             detail: string;
-        } | {
+        };
+        ExportedChange: {
             /** @constant */
             type: "change";
             /** @description Where an export goes on that ended with this line */
             after: string;
             change: components["schemas"]["Change"];
-            /** @description The canonical record, of which the log has a leaf from the next run of the archive on */
-            record: Record<string, never>;
+            record: components["schemas"]["LoggedRecord"];
         };
         Change: {
             id: string;
@@ -2915,9 +2950,13 @@ export interface components {
             /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
             changed: string[];
             /** @description What it was, without secrets; absent for a new one, and for deliveries */
-            before?: Record<string, never>;
+            before?: {
+                [key: string]: unknown;
+            };
             /** @description What it became; absent for one that was deleted, and for deliveries */
-            after?: Record<string, never>;
+            after?: {
+                [key: string]: unknown;
+            };
         };
         Completeness: {
             /** @description No number is missing, open, lost, contradicted, or that of two events */
@@ -3939,18 +3978,23 @@ export interface components {
         };
         InstallationEndpoint: {
             id: string;
-            account_id: string;
             /** @description 1 at first, and one more with each change */
             version: number;
             target_url: string;
             /** @description Temporary: its deliveries go to a connected `hookline listen` */
             listener?: boolean;
             event_kinds: string[];
-            filter?: Record<string, never>;
+            filter?: {
+                [key: string]: unknown;
+            };
             description: string;
-            metadata: Record<string, never>;
+            metadata: {
+                [key: string]: string;
+            };
             /** @description Names of headers; the values are masked */
-            headers: Record<string, never>;
+            headers: {
+                [key: string]: string;
+            };
             /** @description The signature is sent under this prefix, too */
             legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
@@ -4077,9 +4121,13 @@ export interface components {
             /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
             changed: string[];
             /** @description What it was, without secrets; absent for a new one, and for deliveries */
-            before?: Record<string, never>;
+            before?: {
+                [key: string]: unknown;
+            };
             /** @description What it became; absent for one that was deleted, and for deliveries */
-            after?: Record<string, never>;
+            after?: {
+                [key: string]: unknown;
+            };
             /** @description Whose it is */
             account: {
                 id: string;
@@ -4190,7 +4238,9 @@ export interface components {
             /** @description Endpoints with an open incident */
             failing_endpoints: number;
             /** @description What the process that answers needs, as GET /readyz says */
-            health: Record<string, never>;
+            health: {
+                [key: string]: "ok" | "unavailable";
+            };
         };
         /**
          * @example {
@@ -4441,9 +4491,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token" | "invalid_json" | "account_not_named" | "invalid_payload" | "payload_too_complex";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 400;
                 };
             };
@@ -4469,9 +4519,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "rate_limited";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 429;
                 };
             };
@@ -4496,9 +4546,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "internal_error";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 500;
                 };
             };
@@ -4524,9 +4574,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "unavailable";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 503;
                 };
             };
@@ -4552,9 +4602,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "missing_token" | "malformed_token" | "invalid_token" | "expired_token" | "revoked_token";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 401;
                 };
             };
@@ -4580,9 +4630,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "missing_scope";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 403;
                 };
             };
@@ -4607,9 +4657,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "not_acceptable";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 406;
                 };
             };
@@ -4634,9 +4684,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "payload_too_large";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 413;
                 };
             };
@@ -4661,9 +4711,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "unsupported_media_type";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 415;
                 };
             };
@@ -4688,9 +4738,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "not_found" | "unknown_event_kind";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 404;
                 };
             };
@@ -4715,9 +4765,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "idempotency_conflict";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -4742,9 +4792,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token" | "account_not_named";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 400;
                 };
             };
@@ -4769,9 +4819,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "not_found";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 404;
                 };
             };
@@ -4796,9 +4846,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "record_altered";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -4823,9 +4873,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token" | "invalid_json" | "account_not_named";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 400;
                 };
             };
@@ -4851,9 +4901,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "missing_scope" | "portal_refused";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 403;
                 };
             };
@@ -4878,9 +4928,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "event_kind_conflict" | "event_kind_limit_reached";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -4905,9 +4955,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "event_kind_conflict";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -4932,9 +4982,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token" | "invalid_json" | "account_not_named" | "insecure_target_url";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 400;
                 };
             };
@@ -4959,9 +5009,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "endpoint_limit_reached" | "filter_limit_reached";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -4986,9 +5036,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5013,9 +5063,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token" | "invalid_json" | "account_not_named" | "invalid_payload";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 400;
                 };
             };
@@ -5040,9 +5090,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "endpoint_state_conflict" | "event_kind_conflict";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5067,9 +5117,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "endpoint_state_conflict" | "filter_limit_reached";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5094,9 +5144,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "endpoint_state_conflict";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5121,9 +5171,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "delivery_state_conflict";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5148,9 +5198,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "delivery_state_conflict" | "record_altered";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5175,9 +5225,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "not_found" | "not_in_log";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 404;
                 };
             };
@@ -5202,9 +5252,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "log_altered" | "record_altered";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5229,9 +5279,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "payload_gone";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 410;
                 };
             };
@@ -5256,9 +5306,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "replay_limit_reached";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5283,9 +5333,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "replay_state_conflict";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5310,9 +5360,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token" | "account_not_named" | "invalid_fields";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 400;
                 };
             };
@@ -5337,9 +5387,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "precondition_failed";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 412;
                 };
             };
@@ -5364,9 +5414,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "profile_in_use";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5392,9 +5442,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "missing_scope" | "expiring_key";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 403;
                 };
             };
@@ -5419,9 +5469,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "client_without_secret";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5446,9 +5496,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "login_name_taken";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5473,9 +5523,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token" | "invalid_json";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 400;
                 };
             };
@@ -5500,9 +5550,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_reference_taken";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5527,9 +5577,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 400;
                 };
             };
@@ -5554,9 +5604,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_reference_taken" | "account_state_conflict";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5581,9 +5631,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "account_state_conflict" | "payloads_not_encrypted";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5608,9 +5658,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "not_a_portal_session";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -5635,9 +5685,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "invalid_request";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 400;
                 };
             };
@@ -5662,9 +5712,9 @@ export interface components {
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     code?: "log_altered";
-                    /** @enum {unknown} */
+                    /** @enum {integer} */
                     status?: 409;
                 };
             };
@@ -7790,20 +7840,26 @@ export interface operations {
                             endpoint_id?: string;
                             /** @enum {string} */
                             status?: "delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated";
-                            attempts?: {
+                            attempts?: ({
                                 number: number;
                                 lost_tries?: number;
-                            }[];
+                            } & {
+                                [key: string]: unknown;
+                            })[];
                             change_id?: string;
                             /** @enum {string} */
                             outcome?: "done" | "refused" | "unknown";
                             payload_commitment?: string;
                             details_commitment?: string;
+                        } & {
+                            [key: string]: unknown;
                         };
                         /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
                         details?: {
                             /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
-                            value: Record<string, never>;
+                            value: {
+                                [key: string]: unknown;
+                            };
                             /** @description Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key */
                             salt: string;
                         };
@@ -7949,20 +8005,26 @@ export interface operations {
                             endpoint_id?: string;
                             /** @enum {string} */
                             status?: "delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated";
-                            attempts?: {
+                            attempts?: ({
                                 number: number;
                                 lost_tries?: number;
-                            }[];
+                            } & {
+                                [key: string]: unknown;
+                            })[];
                             change_id?: string;
                             /** @enum {string} */
                             outcome?: "done" | "refused" | "unknown";
                             payload_commitment?: string;
                             details_commitment?: string;
+                        } & {
+                            [key: string]: unknown;
                         };
                         /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
                         details?: {
                             /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
-                            value: Record<string, never>;
+                            value: {
+                                [key: string]: unknown;
+                            };
                             /** @description Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key */
                             salt: string;
                         };
@@ -8054,20 +8116,26 @@ export interface operations {
                             endpoint_id?: string;
                             /** @enum {string} */
                             status?: "delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated";
-                            attempts?: {
+                            attempts?: ({
                                 number: number;
                                 lost_tries?: number;
-                            }[];
+                            } & {
+                                [key: string]: unknown;
+                            })[];
                             change_id?: string;
                             /** @enum {string} */
                             outcome?: "done" | "refused" | "unknown";
                             payload_commitment?: string;
                             details_commitment?: string;
+                        } & {
+                            [key: string]: unknown;
                         };
                         /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
                         details?: {
                             /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
-                            value: Record<string, never>;
+                            value: {
+                                [key: string]: unknown;
+                            };
                             /** @description Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key */
                             salt: string;
                         };
@@ -8848,6 +8916,7 @@ export interface operations {
                      *     }
                      */
                     "application/x-ndjson": components["schemas"]["ExportLine"];
+                    "text/plain": string;
                 };
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
@@ -11255,7 +11324,6 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
-                     *           "account_id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *           "version": 1,
                      *           "target_url": "https://shop.example.com/hooks",
                      *           "event_kinds": [
@@ -11510,10 +11578,7 @@ export interface operations {
     getLogCheckpoint: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
-                "Hookline-Account"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11542,10 +11607,7 @@ export interface operations {
     getLogKey: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
-                "Hookline-Account"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11575,10 +11637,7 @@ export interface operations {
                 from: number;
                 to?: number;
             };
-            header?: {
-                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
-                "Hookline-Account"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };

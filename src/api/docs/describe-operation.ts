@@ -146,7 +146,13 @@ function describeFailure(status: number, group: readonly ProblemCode[]): JsonObj
         schema: {
           allOf: [
             { $ref: '#/components/schemas/Problem' },
-            { properties: { code: { enum: [...group] }, status: { enum: [status] } } },
+            {
+              type: 'object',
+              properties: {
+                code: { type: 'string', enum: [...group] },
+                status: { type: 'integer', enum: [status] },
+              },
+            },
           ],
         },
       },
@@ -164,11 +170,14 @@ function groupByStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]
 }
 
 function parameters(
-  { path, query, isAboutAccounts, headers: own = {} }: Operation,
+  { path, query, isAboutAccounts, isPublic, headers: own = {} }: Operation,
   template: string,
   components: SchemaComponents,
 ): Json[] {
-  const taken = { ...own, ...(!isAboutAccounts && { [ACCOUNT_HEADER]: ACCOUNT_HEADER_MEANING }) };
+  const taken = {
+    ...own,
+    ...(!isAboutAccounts && !isPublic && { [ACCOUNT_HEADER]: ACCOUNT_HEADER_MEANING }),
+  };
   const names = template.match(/(?<=:)\w+/g) ?? [];
   const inPath = [...path.matchAll(/(\w+)\/:(\w+)/g)].map(([, resource = '', name = ''], index) => ({
     name: names[index] ?? name,
@@ -190,10 +199,16 @@ function parameters(
     name,
     in: 'header',
     description,
-    schema: { type: 'string', ...(name === 'Idempotency-Key' && { pattern: '^[\\x21-\\x7e]{1,255}$' }) },
+    schema: { type: 'string', ...(name in HEADER_PATTERNS && { pattern: HEADER_PATTERNS[name] }) },
   }));
   return [...inPath, ...inQuery, ...inHeaders];
 }
+
+/** What is refused otherwise. */
+const HEADER_PATTERNS: Record<string, string> = {
+  'Idempotency-Key': '^[\\x21-\\x7e]{1,255}$',
+  [ACCOUNT_HEADER]: '^[A-Za-z0-9_.:@-]{0,128}$',
+};
 
 const ACCOUNT_HEADER_MEANING =
   'The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin';

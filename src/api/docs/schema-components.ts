@@ -30,8 +30,15 @@ function toJsonSchema(schema: z.ZodType, io: Direction): JsonObject {
     unrepresentable: 'any',
     override: (context) => adapt(context, io),
   });
-  const text = JSON.stringify(made);
-  return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'));
+  const text = JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/');
+  return JSON.parse(text, (_, value) => withOneType(value));
+}
+
+/** A schema as generators of clients take it, which know one type, or one and null: several are alternatives. */
+function withOneType(schema: { type?: unknown }): unknown {
+  const { type: types, ...rest } = schema ?? {};
+  if (!Array.isArray(types) || types.filter((type) => type !== 'null').length < 2) return schema;
+  return { ...rest, anyOf: types.map((type) => ({ type })) };
 }
 
 /**
@@ -41,13 +48,13 @@ function adapt({ jsonSchema }: { jsonSchema: object }, io: Direction): void {
   const target = jsonSchema as Record<string, unknown>;
   const own = target['openapi'];
   if (own) {
-    for (const key of ['anyOf', 'type', 'openapi']) delete target[key];
+    for (const key of ['anyOf', 'type', 'pattern', 'openapi']) delete target[key];
     Object.assign(target, own);
   }
   // The name is the component's.
   delete target['id'];
   // Answers may grow; a client must not break on a field that it does not know.
-  if (io === 'output') delete target['additionalProperties'];
+  if (io === 'output' && target['additionalProperties'] === false) delete target['additionalProperties'];
 }
 
 /** `listEndpoints` as the first part of a component's name: `ListEndpoints`; `order.shipped`: `OrderShipped`. */

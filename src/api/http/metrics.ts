@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { PROBLEMS } from '../../domain/http/problems.js';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -31,4 +32,20 @@ export function createMetrics(registry: Registry) {
       registers,
     }),
   };
+}
+
+/** What an operation, and what is none, can fail with while the service is at fault. */
+const AT_FAULT = ['500', '503'];
+
+/**
+ * Starts the counts of operations with 0: of each its successes and what Hookline would be at fault for, and every
+ * status there is. An operation with every status would be a thousand series, most of which stay at 0.
+ */
+export function countFromZero(
+  { requests }: Metrics,
+  operations: readonly { id: string; responses: object }[],
+): void {
+  for (const { id, responses } of operations)
+    for (const status of [...Object.keys(responses), ...AT_FAULT]) requests.inc({ operation: id, status }, 0);
+  for (const [status] of Object.values(PROBLEMS)) requests.inc({ operation: 'none', status }, 0);
 }

@@ -42,7 +42,12 @@ export function listParameter<const Value extends string>(values: readonly Value
     })
     .optional()
     .meta({
-      openapi: { type: 'array', items: { enum: [...values] }, minItems: 1, uniqueItems: true },
+      openapi: {
+        type: 'array',
+        items: { type: 'string', enum: [...values] },
+        minItems: 1,
+        uniqueItems: true,
+      },
       examples: [values.slice(1, 3)],
       description,
     });

@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/schema.js';
-import type { RateLimit } from '../../domain/access/limits/rate-limit.js';
+import { policyName, type RateLimit } from '../../domain/access/limits/rate-limit.js';
 import type { Metrics } from '../http/metrics.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -12,8 +12,10 @@ export function createLimiters(settings: Settings, metrics: Metrics) {
     longestMs: settings.HOOKLINE_RATE_LIMIT_LONGEST_BLOCK,
   };
   const refused = (policy: string) => metrics.rateLimited.inc({ policy });
-  const limiter = (kind: string, limits: readonly RateLimit[]) =>
-    new RateLimiter(kind, limits, block, refused);
+  const limiter = (kind: string, limits: readonly RateLimit[]) => {
+    for (const limit of limits) metrics.rateLimited.inc({ policy: policyName(kind, limit) }, 0);
+    return new RateLimiter(kind, limits, block, refused);
+  };
   return {
     /** Per token: everything but events. */
     token: limiter('token', settings.HOOKLINE_RATE_LIMIT_TOKEN),

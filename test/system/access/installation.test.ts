@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { OPERATOR_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { PURCHASE } from '../../support/api-client.js';
@@ -85,6 +86,9 @@ describe('the operator over all accounts', () => {
     const [endpoint] = failed.filter(ofBirch);
     assert.equal(endpoint.account.name, 'Birch Books');
     assert.ok(endpoint.incident.failures >= 1);
+    const { schemas } = JSON.parse(readFileSync('docs/openapi.json', 'utf8')).components;
+    const absent = schemas.InstallationEndpoint.required.filter((field: string) => !(field in endpoint));
+    assert.deepEqual(absent, []);
 
     // Others make changes, too, and a page has the latest.
     for (const { accountId } of [acorn, birch]) {

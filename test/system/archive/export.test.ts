@@ -59,6 +59,9 @@ describe('what is archived', () => {
     }
     for (const { id, payload } of lines.filter(({ type }) => type === 'event'))
       assert.deepEqual(payload, (await client.request('GET', `/v18.0/events/${id}`)).json.payload);
+    const plain = { headers: { accept: 'text/plain' } };
+    const asText = await client.request('GET', `/v18.0/exports?from=${from}`, plain);
+    assert.deepEqual([asText.headers.get('content-type'), asText.text], ['text/plain; charset=utf-8', text]);
     assert.equal((await fetchExport('', await system.account())).text, '');
     const none = await system.account(['events:write']);
     assert.equal((await fetchExport('', none)).status, 403);

@@ -131,6 +131,33 @@ describe('/metrics', () => {
     assert.ok(![...samples.keys()].some((name) => name.includes('/metrics') || name.includes('healthz')));
   });
 
+  it('has from the start what the dashboard and the alert rules read, with 0 for what has not happened', async () => {
+    // Those of the backlog are absent after a reading that failed.
+    const { samples } = await until(
+      () => scrape(system.url),
+      ({ samples }) => samples.has('hookline_backlog_complete'),
+    );
+    const { paths } = JSON.parse(await readFile('docs/openapi.json', 'utf8')) as {
+      paths: Record<string, Record<string, { operationId: string; responses: object }>>;
+    };
+    const zero = ['hookline_attempts_total{outcome="blocked",answer="blocked_address"}'];
+    for (const { operationId, responses } of Object.values(paths).flatMap((path) => Object.values(path)))
+      for (const status of [...Object.keys(responses).filter((one) => one < '400'), '500', '503'])
+        zero.push(`hookline_http_requests_total{operation="${operationId}",status="${status}"}`);
+    for (const policy of ['token-1d', 'login-15m'])
+      zero.push(`hookline_rate_limited_requests_total{policy="${policy}"}`);
+    for (const name of zero) assert.ok(samples.has(name), name);
+    for (const { name, labels } of usedMetrics().filter((used) => used.name.startsWith('hookline'))) {
+      const series = [...samples.keys()].filter((sample) => sample.replace(/\{.*/, '') === name);
+      assert.ok(series.length > 0, name);
+      for (const label of labels)
+        assert.ok(
+          series.every((one) => one.includes(`${label}="`)),
+          `${name} ${label}`,
+        );
+    }
+  });
+
   it('shows the backlog and the open incidents of the installation', async () => {
     // Other tests of this run have deliveries in the same namespace.
     const { samples } = await until(

@@ -8,7 +8,8 @@ export type ListedDelivery = Schemas['ListedDelivery'];
 export type DeliveryStatus = DeliverySummary['status'];
 export type Attempt = Schemas['Attempt'];
 export type TimelineItem = Schemas['TimelineItem'];
-export type Endpoint = Schemas['EndpointWithIncident'];
+/** Rows over all accounts have the account in place of its id. */
+export type Endpoint = Omit<Schemas['EndpointWithIncident'], 'account_id'>;
 export type EndpointStatus = Endpoint['status'];
 export type EndpointWithSecret = Schemas['EndpointWithSecret'];
 export type EventKind = Schemas['EventKind'];

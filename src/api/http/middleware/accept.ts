@@ -2,7 +2,7 @@ import { Problem } from '../../../domain/http/problem.js';
 import type { Middleware } from '../context.js';
 
 /** What can be read in a terminal, too. */
-const ALSO_TEXT = /^\/[^/]+\/deliveries\/[^/]+\/timeline\/?$/;
+const ALSO_TEXT = /^\/[^/]+\/(?:deliveries\/[^/]+\/timeline|exports)\/?$/;
 
 /** What is a JSON text on each line. */
 const LINES = /^\/[^/]+\/exports\/?$/;

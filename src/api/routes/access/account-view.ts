@@ -19,7 +19,11 @@ export const accountLimits = z.strictObject({
   max_endpoints: limit('max_endpoints').optional(),
 });
 
-const lookName = z.string().regex(PORTAL_NAME, 'must be a line of 1 to 60 characters');
+// Classes of Unicode are in no document: regular expressions of other languages lack them.
+const lookName = z
+  .string()
+  .regex(PORTAL_NAME, 'must be a line of 1 to 60 characters')
+  .meta({ openapi: { type: 'string', minLength: 1, maxLength: 60 } });
 const lookLogo = z
   .string()
   .refine(

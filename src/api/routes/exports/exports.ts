@@ -17,46 +17,47 @@ import { eventSummarySchema } from '../events/event-view.js';
 import { exportLines, placeOfCursor } from './export-lines.js';
 
 const after = z.string().describe('Where an export goes on that ended with this line');
-const record = z.record(z.string(), z.unknown());
+const record = z
+  .record(z.string(), z.unknown())
+  .describe(
+    'The canonical record, of which the log has a leaf; of a change from the next run of the archive on',
+  )
+  .meta({ id: 'LoggedRecord' });
 
 const lineSchema = z
   .union([
-    eventSummarySchema.extend({
-      type: z.literal('event'),
-      after,
-      payload_bytes: z.int(),
-      payload: z
-        .unknown()
-        .describe(
-          'As it was received, if payload_text is absent; with payload=text a string of what was received; null once it is no longer kept, and if it was erased',
-        ),
-      payload_text: z
-        .string()
-        .optional()
-        .describe(
-          'The payload as it was received, if it has line breaks or half of a surrogate pair: payload is then an equal value on one line',
-        ),
-    }),
-    z.object({
-      type: z.literal('delivery'),
-      after,
-      delivery: deliverySchema,
-      record: record.describe('The canonical record, of which the log has a leaf'),
-    }),
+    eventSummarySchema
+      .extend({
+        type: z.literal('event'),
+        after,
+        payload_bytes: z.int(),
+        payload: z
+          .unknown()
+          .describe(
+            'As it was received, if payload_text is absent; with payload=text a string of what was received; null once it is no longer kept, and if it was erased',
+          ),
+        payload_text: z
+          .string()
+          .optional()
+          .describe(
+            'The payload as it was received, if it has line breaks or half of a surrogate pair: payload is then an equal value on one line',
+          ),
+      })
+      .meta({ id: 'ExportedEvent' }),
+    z
+      .object({ type: z.literal('delivery'), after, delivery: deliverySchema, record })
+      .meta({ id: 'ExportedDelivery' }),
     z
       .object({ type: z.literal('altered'), after, id: z.string(), detail: z.string() })
-      .describe('In the place of an event, delivery or change that somebody has altered in the database'),
-    z.object({
-      type: z.literal('change'),
-      after,
-      change: changeSchema,
-      record: record.describe(
-        'The canonical record, of which the log has a leaf from the next run of the archive on',
-      ),
-    }),
+      .describe('In the place of an event, delivery or change that somebody has altered in the database')
+      .meta({ id: 'AlteredRecord' }),
+    z
+      .object({ type: z.literal('change'), after, change: changeSchema, record })
+      .meta({ id: 'ExportedChange' }),
   ])
   .meta({ id: 'ExportLine' });
 
+const LINES = 'application/x-ndjson';
 const CURSORS = [idPattern('event'), DELIVERY_ID_PATTERN, idPattern('change')];
 const isCursor = (text: string) => CURSORS.some((pattern) => pattern.test(text));
 
@@ -95,6 +96,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
           description:
             'Each line is an event, a delivery of the event before, or a change. What is open, or closed a moment ago, is not archived yet and not in it. A stream that ends early is continued with `after`',
           lines: lineSchema,
+          text: 'The same lines',
         },
       },
       problems: ['record_altered'],
@@ -111,7 +113,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
         const lines = Readable.from(exportLines(account_id, exported, after, payload));
         // What cannot be read can still be answered: a response of success has not begun.
         await once(lines, 'readable');
-        ctx.type = 'application/x-ndjson';
+        ctx.type = ctx.accepts(LINES, 'text/plain') || LINES;
         ctx.vary('Accept-Encoding');
         if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return lines;
         ctx.set('content-encoding', 'gzip');

@@ -68,7 +68,10 @@ export function installationListOperations({
       },
       page: [
         'A page of endpoints',
-        endpointWithIncidentSchema.extend({ account }).meta({ id: 'InstallationEndpoint' }),
+        endpointWithIncidentSchema
+          .omit({ account_id: true })
+          .extend({ account })
+          .meta({ id: 'InstallationEndpoint' }),
       ],
       async read({ query: { limit, after, status: statuses, health, host } }, ctx) {
         requireScope(ctx, 'endpoints:read');

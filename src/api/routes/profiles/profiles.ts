@@ -92,7 +92,12 @@ const meQuery = z.strictObject({
     .optional()
     .meta({
       // Anything else is refused with a list of the known fields.
-      openapi: { type: 'array', items: { enum: [...PROFILE_FIELDS] }, minItems: 1, uniqueItems: true },
+      openapi: {
+        type: 'array',
+        items: { type: 'string', enum: [...PROFILE_FIELDS] },
+        minItems: 1,
+        uniqueItems: true,
+      },
       examples: [['id', 'followers_count']],
       description: `Fields to return, in this order, separated by commas. Default: ${DEFAULT_PROFILE_FIELDS.join(',')}. The parameter may be repeated instead.`,
     }),

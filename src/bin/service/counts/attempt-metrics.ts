@@ -1,10 +1,28 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { AttemptObserver } from '../../../../activities/ports.js';
-import type { Attempt } from '../../../domain/attempt/attempt.js';
+import { ATTEMPT_ERROR_CODES, type Attempt } from '../../../domain/attempt/attempt.js';
+import type { AttemptReport } from '../../../domain/attempt/attempt-report.js';
+import { type Answer, decide } from '../../../domain/attempt/outcome.js';
 import { idTime } from '../../../domain/basics/id-time.js';
+import { CLOSED_STATUSES } from '../../../domain/delivery/delivery.js';
 import type { Closing } from '../../../domain/stats/closing.js';
 
-/** What a worker measures of deliveries and attempts. */
+/** One of each kind, as labels tell them apart. */
+const ANSWERS: readonly Answer[] = [
+  ...[200, 300, 400, 410, 500].map((status_code) => ({ status_code })),
+  ...ATTEMPT_ERROR_CODES.map((error_code) => ({ error_code })),
+];
+
+const LANES = ['direct', 'isolated'] as const;
+
+type NotMade = Exclude<AttemptReport, { kind: 'attempted' }>;
+type Reason = Exclude<NotMade['kind'], 'not_attempted'> | Extract<NotMade, { endpoint: string }>['endpoint'];
+const REASONS = Object.keys({
+  ...{ deferred: true, erased: true, busy: true, failing: true },
+  ...{ pending: true, paused: true, disabled: true, deleted: true },
+} satisfies Record<Reason, true>);
+
+/** What a worker measures of deliveries and attempts. What may be counted is there from the start, with 0. */
 export function createDeliveryMetrics(
   registry: Registry,
 ): AttemptObserver & { closed(closings: readonly Closing[]): void } {
@@ -41,6 +59,14 @@ export function createDeliveryMetrics(
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600, 21_600, 86_400, 345_600],
     registers,
   });
+  for (const status of CLOSED_STATUSES) closed.inc({ status }, 0);
+  for (const reason of REASONS) held.inc({ reason }, 0);
+  for (const attempt of ['first', 'later']) arrival.zero({ attempt });
+  for (const answer of ANSWERS) {
+    const { outcome } = decide(answer, 0);
+    attempts.inc({ outcome, answer: answerOf(answer) }, 0);
+    for (const lane of LANES) duration.zero({ outcome, lane });
+  }
   return {
     closed(closings) {
       for (const { status } of closings) closed.inc({ status });
@@ -52,7 +78,7 @@ export function createDeliveryMetrics(
       }
       const { attempt, outcome } = report;
       attempts.inc({ outcome, answer: answerOf(attempt) });
-      duration.observe({ outcome, lane: isolated ? 'isolated' : 'direct' }, attempt.duration_ms / 1_000);
+      duration.observe({ outcome, lane: LANES[isolated ? 1 : 0] }, attempt.duration_ms / 1_000);
       if (outcome !== 'delivered' || attempt.trigger === 'manual') return;
       const arrivedAt = Date.parse(attempt.at) + attempt.duration_ms;
       // Clocks of machines differ by moments.
@@ -63,6 +89,6 @@ export function createDeliveryMetrics(
 }
 
 /** `2xx`, or the error's code. */
-function answerOf({ status_code, error_code }: Attempt): string {
+function answerOf({ status_code, error_code }: Pick<Attempt, 'status_code' | 'error_code'>): string {
   return status_code === undefined ? (error_code ?? 'unknown') : `${Math.floor(status_code / 100)}xx`;
 }

@@ -18,6 +18,7 @@ export function createStartMetrics(registry: Registry): StartObserver {
     buckets: [2, 5, 10, 20, 30, 40, 50, 60, 90, 120],
     registers,
   });
+  for (const kind of ['delivery', 'group']) duration.zero({ kind });
   return {
     started(deliveries, seconds, isGroup) {
       duration.observe({ kind: isGroup ? 'group' : 'delivery' }, seconds);
@@ -42,7 +43,10 @@ export function createVisibilityMetrics(registry: Registry): VisibilityObserver 
     labelNames: ['asker'],
     registers,
   });
-  for (const asker of ['person', 'machine']) refused.inc({ asker }, 0);
+  for (const asker of ['person', 'machine']) {
+    wait.zero({ asker });
+    refused.inc({ asker }, 0);
+  }
   return {
     waited: (asker, seconds) => wait.observe({ asker }, seconds),
     refused: (asker) => refused.inc({ asker }),
