@@ -1,12 +1,12 @@
 import { ACCOUNTS } from './scenarios/accounts.js';
 import { ALERTS } from './scenarios/alerts.js';
-import { ARCHIVE } from './scenarios/archive.js';
 import { DELIVERIES } from './scenarios/deliveries.js';
 import { ENDPOINTS } from './scenarios/endpoints.js';
 import { ERASURES } from './scenarios/erasures.js';
 import { GROUPS } from './scenarios/groups.js';
 import { INCIDENTS } from './scenarios/incidents.js';
 import { LIVE_GROUPS } from './scenarios/live-groups.js';
+import { RECORDS } from './scenarios/records.js';
 import { REPLAYS } from './scenarios/replays.js';
 import type { Scenarios } from './scenarios/stage.js';
 
@@ -19,7 +19,7 @@ export const SCENARIOS: Scenarios = {
   ...ENDPOINTS,
   ...INCIDENTS,
   ...REPLAYS,
-  ...ARCHIVE,
+  ...RECORDS,
   ...ALERTS,
   ...ERASURES,
 };

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from '@temporalio/worker';
 import { newId } from '../../src/domain/basics/ids.js';
 import { BACKOFF_AFTER_FAILURES } from '../../src/domain/endpoint/incident.js';
+import { STATUS_ATTRIBUTE } from '../../src/domain/ledger/search-attributes.js';
 import { TIMINGS } from '../../src/domain/timings.js';
 import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
@@ -21,6 +22,9 @@ const LONGER_MS = 1_500;
 /** Between what has passed since the first of the two tasks when the local activity ends, and since the second. */
 const BETWEEN_MS = 1_100;
 
+/** The first turn in which a workflow has rows kept by themselves, after the two of its first attempts. */
+const FIRST_TURN = 3;
+
 /**
  * A replay takes tasks that were kept alive for one, with the time of the last from its beginning. So nothing that the
  * workflow does may depend on when its first task began by the clock, or the execution can never go on in another
@@ -29,6 +33,7 @@ const BETWEEN_MS = 1_100;
 describe('a workflow whose first task was kept alive', () => {
   const taskQueue = `kept-alive-${newId('event')}`;
   const [group, incident, released] = [newId('event'), newId('event'), newId('event')];
+  const told = newId('event');
   const endpoints = [newId('endpoint'), newId('endpoint')] as const;
   let releases = 0;
   let temporal: TemporalConnection;
@@ -39,21 +44,36 @@ describe('a workflow whose first task was kept alive', () => {
     temporal = await connectTemporal(temporalOfRun());
     stop = await startStubWorker(temporal, taskQueue, {
       // The second could not be made, so it is under way when it is decided whether the first is shown.
-      attemptFirst: async ({ deliveries }) => {
-        if (deliveries.some(({ endpoint_id }) => endpoint_id === endpoints[0]))
-          return deliveries.map(() => answered(500));
+      attemptFirst: async ({ orders, run }) => {
+        if (run.workflow_id === told) return { reports: [answered(500)], kept: false };
+        if (orders.some(({ endpoint_id }) => endpoint_id === endpoints[0]))
+          return { reports: orders.map(() => answered(500)), kept: true };
         await delay(LONGER_MS);
-        return [answered(200), null];
+        return { reports: [answered(200), null], kept: true };
       },
-      attemptReleased: async ({ attempts, asked_at }) => {
-        releases += 1;
-        // The other one is released meanwhile.
-        if (releases === 1) await releaseOne(endpoints[1]);
-        await delay(LONGER_MS);
+      attemptReleased: async ({ orders, asked_at, run }) => {
+        if (run.workflow_id === released) {
+          releases += 1;
+          // The other one is released meanwhile.
+          if (releases === 1) await releaseOne(endpoints[1]);
+          await delay(LONGER_MS);
+        }
         const ended_at = asked_at + LONGER_MS;
-        return { attempts, reports: attempts.map((one) => ({ ...answered(200, one), ended_at })) };
+        const reports = orders.map(({ attempt }) => ({ ...answered(200, attempt), ended_at }));
+        return { reports, kept: true };
       },
-      attemptMembers: async ({ attempts }) => attempts.map((one) => answered(200, one)),
+      attemptMembers: async ({ orders }) => ({
+        reports: orders.map(({ attempt }) => answered(200, attempt)),
+        kept: true,
+      }),
+      keepRows: async ({ run, turn }) => {
+        if (run.workflow_id !== told || turn > FIRST_TURN) return true;
+        // It is released while its row is kept.
+        const some = { endpoint_id: endpoints[0], direct: true, sent_at: Date.now() };
+        await temporal.client.workflow.getHandle(told).signal(release, some);
+        await delay(LONGER_MS);
+        return true;
+      },
       openIncident: () => delay(LONGER_MS).then(() => 'active' as const),
       markEndpoint: async () => 'active' as const,
       probeEndpoint: async () => {
@@ -62,7 +82,7 @@ describe('a workflow whose first task was kept alive', () => {
       },
       closeIncident: async () => {},
     });
-    await Promise.all([deliverGroup(), failUntilProbed(), deliverReleased()]);
+    await Promise.all([deliverGroup(), failUntilProbed(), deliverReleased(), deliverTold()]);
   });
   after(async () => {
     await stop();
@@ -97,12 +117,23 @@ describe('a workflow whose first task was kept alive', () => {
       args: [groupOf(key, { deliveries, schedule: [3_600_000] })],
     });
     await until(
-      async () => (await handle.describe()).memo?.['states'],
-      (states) => JSON.stringify(states ?? '').includes('retrying'),
+      async () => (await handle.describe()).typedSearchAttributes.get(STATUS_ATTRIBUTE),
+      (status) => status?.includes('retrying') === true,
     );
     await releaseOne(endpoints[0]);
     assert.equal((await handle.result()).delivered, 2);
     assert.equal(releases, 2, 'each in the direct lane');
+  }
+
+  async function deliverTold(): Promise<void> {
+    const key = { account_id: newId('account'), event_id: newId('event'), endpoint_id: endpoints[0] };
+    const result = await temporal.client.workflow.execute<typeof deliver>('deliver', {
+      workflowId: told,
+      taskQueue,
+      workflowTaskTimeout: TASK_TIMEOUT,
+      args: [groupOf(key, { schedule: [3_600_000] })],
+    });
+    assert.equal(result.delivered, 1);
   }
 
   async function failUntilProbed(): Promise<void> {
@@ -134,6 +165,7 @@ describe('a workflow whose first task was kept alive', () => {
     ['a group that delivers what is left', group],
     ['an incident that probes its endpoint', incident],
     ['a group of which one is released while another one is attempted', released],
+    ['a delivery that is released while its row is kept', told],
   ] as const)
     it(`is replayed: ${what}`, async () => {
       const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();

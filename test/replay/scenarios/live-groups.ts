@@ -9,7 +9,6 @@ import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/wo
 import { release as releaseWaiting } from '../../../src/temporal/write/parked-deliveries.js';
 import type { deliver } from '../../../workflows/index.js';
 import { release } from '../../../workflows/messages.js';
-import { PURCHASE } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
 import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { inTurn, reply } from '../../support/receiver.js';
@@ -102,6 +101,7 @@ export const LIVE_GROUPS: Scenarios = {
           accountId,
           workflowId,
           begins: taskQueue,
+          attempts: 0,
           startedAt: new Date().toISOString(),
         };
         await releaseWaiting(client, [waiting], first);
@@ -127,10 +127,8 @@ export const LIVE_GROUPS: Scenarios = {
             ({ endpoint_id }) => endpoint_id,
           );
           const types = async () => eventTypes(await fetchHistory(system, handle.workflowId));
-          await until(
-            () => handle.describe(),
-            ({ memo }) => memo?.['states'] !== undefined,
-          );
+          const upserted = 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES';
+          await until(types, (all) => all.includes(upserted));
           await handle.signal(release, { endpoint_id: first, direct: true });
           await until(types, (all) => all.includes('MARKER_RECORDED'));
           await handle.signal(release, { endpoint_id: second, direct: true });
@@ -203,7 +201,6 @@ async function withStub(
     account_id: newId('account'),
     event_id: newId('event'),
     event_kind: 'purchase',
-    payload: PURCHASE,
     accepted_at: AT,
   };
   const deliveries = Array.from({ length: 3 }, () => ({ event: 0, endpoint_id: newId('endpoint') }));
@@ -211,11 +208,9 @@ async function withStub(
   const workflowId = groupWorkflowId(event.event_id);
   const taskQueue = `stub-${event.event_id}`;
   const stop = await startStubWorker(system.temporal, taskQueue, {
-    attemptMembers: async () => reports.shift() ?? [],
-    attemptReleased: async ({ attempts }) => ({
-      attempts,
-      reports: reports.shift() ?? [],
-    }),
+    attemptMembers: async () => ({ reports: reports.shift() ?? [], kept: true }),
+    attemptReleased: async () => ({ reports: reports.shift() ?? [], kept: true }),
+    keepRows: async () => true,
   });
   try {
     const run = (input: LiveGroup, startDelay?: Duration) =>
@@ -243,8 +238,12 @@ async function releasedAtItsEnd({ temporal }: Stage['system']): Promise<Run> {
     newId('endpoint'),
   ];
   const account_id = newId('account');
-  const event = { account_id, event_id, event_kind: 'purchase', payload: PURCHASE, accepted_at: AT };
-  const activities = { attemptFirst: async () => [failed()], attemptMembers: async () => [delivered(2)] };
+  const event = { account_id, event_id, event_kind: 'purchase', accepted_at: AT };
+  const activities = {
+    attemptFirst: async () => ({ reports: [failed()], kept: true }),
+    attemptMembers: async () => ({ reports: [delivered(2)], kept: true }),
+    keepRows: async () => true,
+  };
   const has = async (type: string): Promise<boolean> =>
     eventTypes(await fetchHistory({ temporal }, workflowId)).includes(type);
 

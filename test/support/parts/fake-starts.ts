@@ -16,7 +16,7 @@ export function delivery(
     accepted_at: '',
     ...(more.keys && { keys: more.keys }),
   };
-  return { event, target: { endpoint_id: `ep_${made}` }, head: true, placement: { isolated: false } };
+  return { event, target: { endpoint_id: `ep_${made}` }, placement: { isolated: false } };
 }
 
 /** Starts that last until they are let go. */

@@ -1,9 +1,9 @@
 import { startRecords } from '../../support/parts/records.js';
 import { closed, type Scenarios, start } from './stage.js';
 
-/** Every way through the workflow that archives. */
-export const ARCHIVE: Scenarios = {
-  'archive-deliveries': {
+/** Every way through the workflow that keeps records. */
+export const RECORDS: Scenarios = {
+  'keep-records': {
     async play(stage) {
       await closed(stage, await start(stage));
       const run = await startRecords(stage.system);
