@@ -13,8 +13,8 @@ export interface OpenDelivery {
 }
 
 /**
- * Beyond an attempt's own limit: waiting for a slot, reading the endpoint, signing, and the way of the result to
- * visibility.
+ * Beyond an attempt's own limit: waiting for a slot, reading the endpoint, signing, and the way of the result to its
+ * row.
  */
 const ATTEMPT_OVERHEAD_MS = 10_000;
 
