@@ -68,10 +68,13 @@ export function closed(stage: Stage, deliveryId: string): Promise<Run> {
 
 /** The execution, once it has closed, however it did. */
 export async function execution({ system }: Stage, workflowId: string): Promise<Run> {
-  await system.temporal.client.workflow
-    .getHandle(workflowId)
-    .result()
-    .catch(() => {});
+  const handle = system.temporal.client.workflow.getHandle(workflowId);
+  // It is started a moment after its event is accepted.
+  await until(
+    () => handle.describe().catch(() => undefined),
+    (described) => described !== undefined,
+  );
+  await handle.result().catch(() => {});
   return { workflowId };
 }
 
