@@ -25,7 +25,7 @@ export async function measureReads(servers: BenchServers, deliveries: number): P
   let status = 200;
   const receiver = await startReceiver(undefined, 0, () => status);
   // Lists go on into the archive, which grows meanwhile.
-  const system = await startBenchSystem(servers, { HOOKLINE_ARCHIVE_INTERVAL: '2m' });
+  const system = await startBenchSystem(servers, { HOOKLINE_LOG_INTERVAL: '2m' });
   const get = async (path: string) => {
     const response = await fetch(`${system.url}/v18.0/${path}`, {
       headers: { authorization: `Bearer ${system.key}` },

@@ -78,7 +78,7 @@ async function drill(): Promise<void> {
 }
 
 async function keepRunning(servers: ClusterServers): Promise<void> {
-  const overrides = { HOOKLINE_ARCHIVE_INTERVAL: '2m', HOOKLINE_LOG_LEVEL: 'info' };
+  const overrides = { HOOKLINE_LOG_INTERVAL: '2m', HOOKLINE_LOG_LEVEL: 'info' };
   const system = await startNodes(servers, nodes, overrides);
   try {
     const { key } = await createAccount(system.environment, system.nodes[0]?.url ?? '');

@@ -66,7 +66,7 @@ export async function measure(
   const system = await startNodes(servers, count, {
     HOOKLINE_GROUP_COMMIT: isGrouped ? 'on' : 'off',
     // It is run by hand, once everything has been delivered.
-    HOOKLINE_ARCHIVE_INTERVAL: '24h',
+    HOOKLINE_LOG_INTERVAL: '24h',
   });
   try {
     const account = await createAccount(system.environment, system.nodes[0]?.url ?? '');

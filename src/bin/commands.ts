@@ -74,19 +74,19 @@ export const SERVICE_COMMANDS = {
       print(newSigningKey(name));
     },
   },
-  archive: {
+  records: {
     summary: 'compare what is recorded with the log that proves it, and name every difference',
     usage: 'verify [--kept-days N] [--json]',
     help: [
-      '--kept-days N      no record may be gone before that; by default the least of HOOKLINE_ARCHIVE_DAYS and HOOKLINE_CHANGES_DAYS',
+      '--kept-days N      no record may be gone before that; by default the least of HOOKLINE_RECORD_DAYS and HOOKLINE_CHANGES_DAYS',
       '--json             for programs: JSON, a line each',
     ],
     actions: ['verify'],
     options: { 'kept-days': text, json },
     async run(values, [action]) {
-      if (action !== 'verify') throw new CommandError('Say what to do: hookline archive verify');
-      const { verifyArchive } = await import('./archive/verify.js');
-      if (!(await verifyArchive(await loadServerSettings(), values))) process.exitCode = 1;
+      if (action !== 'verify') throw new CommandError('Say what to do: hookline records verify');
+      const { verifyRecords } = await import('./archive/verify.js');
+      if (!(await verifyRecords(await loadServerSettings(), values))) process.exitCode = 1;
     },
   },
   privacy: {

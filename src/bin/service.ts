@@ -214,7 +214,7 @@ async function startParts(
           listeners,
           { serves, writes },
         );
-  const archives = worker && settings.HOOKLINE_ARCHIVE_INTERVAL !== undefined;
+  const archives = worker && settings.HOOKLINE_LOG_INTERVAL !== undefined;
   const schedule = archives && prepareSchedule(settings, servers.temporal.client);
   const [running, http] = await Promise.all([worker, serving, schedule]);
   ownPorts.add(http.port);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseRateLimits } from '../domain/access/limits/rate-limit.js';
 import { parseSecretKeys } from '../domain/access/secret-box.js';
 import { ALERT_KINDS } from '../domain/alert/alert.js';
-import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
+import { DEFAULT_PAYLOAD_DAYS, DEFAULT_RECORD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { parseDuration } from '../domain/basics/duration.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/endpoint/retry-schedule.js';
@@ -111,22 +111,22 @@ export const settingsSchema = z.object({
   HOOKLINE_TEMPORAL_UI_PORT: port(8233).describe('Port of the embedded Temporal UI; 0 for any free one'),
   HOOKLINE_MONGODB_PORT: port(27017).describe('Port of the embedded MongoDB; 0 for any free one'),
   HOOKLINE_TASK_QUEUE: text.default('hookline').describe('Task queue of the workers'),
-  HOOKLINE_RETENTION_DAYS: wholeOr(30, 1, 3_650).describe(
-    'How long closed deliveries stay in Temporal, days',
+  HOOKLINE_RETENTION_DAYS: wholeOr(3, 1, 3_650).describe(
+    'How long Temporal keeps executions that have ended, days: a delivery that has closed is a record of MongoDB',
   ),
   HOOKLINE_CHANGES_DAYS: wholeOr(DEFAULT_CHANGES_DAYS, 1, 3_650).describe(
     'How long it is kept who changed what (`GET /changes`), days',
   ),
-  HOOKLINE_ARCHIVE_INTERVAL: z
+  HOOKLINE_LOG_INTERVAL: z
     .string()
     .default('1m')
     .transform((text, context) => (text === 'off' ? undefined : asIssue(parseDuration)(text, context)))
-    .describe('How often closed deliveries are copied from Temporal to the archive in MongoDB; `off`: never'),
-  HOOKLINE_ARCHIVE_DAYS: keptDays(DEFAULT_ARCHIVE_DAYS).describe(
-    'How long archived deliveries are kept, days after they closed; exceptions follow the number, such as `400,purchase=90,acct_01J…=30,acct_01J…/purchase=7`',
+    .describe('How often the log takes what was recorded, and signs; `off`: never'),
+  HOOKLINE_RECORD_DAYS: keptDays(DEFAULT_RECORD_DAYS).describe(
+    'How long closed deliveries are kept, days after they closed; exceptions follow the number, such as `400,purchase=90,acct_01J…=30,acct_01J…/purchase=7`',
   ),
   HOOKLINE_PAYLOAD_DAYS: keptDays(DEFAULT_PAYLOAD_DAYS).describe(
-    'How long the archive keeps the payload of an event, days after it was accepted; written alike. The record stays',
+    'How long the payload of an event is kept, days after it was accepted; written alike. The record stays',
   ),
   HOOKLINE_RETRY_SCHEDULE: z
     .string()

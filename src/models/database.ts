@@ -1,6 +1,6 @@
 import mongoose, { type Connection } from 'mongoose';
 import type { SecretBox } from '../domain/access/secret-box.js';
-import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
+import { DEFAULT_PAYLOAD_DAYS, DEFAULT_RECORD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { createPayloadSealer } from '../domain/privacy/payload-sealer.js';
 import { TIMINGS, type Timings } from '../domain/timings.js';
@@ -91,7 +91,7 @@ interface DatabaseOptions {
 }
 
 const DEFAULT_RETENTION: ArchiveRetention = {
-  records: parseKeptDays(DEFAULT_ARCHIVE_DAYS),
+  records: parseKeptDays(DEFAULT_RECORD_DAYS),
   payloads: parseKeptDays(DEFAULT_PAYLOAD_DAYS),
 };
 

@@ -28,7 +28,7 @@ export const largeResponses: Attack = {
     const { port } = witness.address() as AddressInfo;
     return {
       HOOKLINE_LOG_WITNESSES: `${text}@http://127.0.0.1:${port}`,
-      HOOKLINE_ARCHIVE_INTERVAL: '1s',
+      HOOKLINE_LOG_INTERVAL: '1s',
       HOOKLINE_LOG_LEVEL: 'silent',
     };
   },

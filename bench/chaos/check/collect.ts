@@ -195,14 +195,14 @@ function inLedger({ settings }: World): string {
 }
 
 /**
- * Runs `hookline archive verify`: it folds every history in Temporal.
+ * Runs `hookline records verify`: it folds every history in Temporal.
  *
  * @returns its lines, if they tell of a difference
  */
 export async function verifyArchive({ environment }: World): Promise<string[]> {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment };
   try {
-    await promisify(execFile)(process.execPath, [HOOKLINE, 'archive', 'verify'], { env });
+    await promisify(execFile)(process.execPath, [HOOKLINE, 'records', 'verify'], { env });
     return [];
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };

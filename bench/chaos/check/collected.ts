@@ -18,7 +18,7 @@ export interface Collected {
   /** Open deliveries that `GET /stats` counts, by account. */
   openInStats: Record<string, number>;
   log: LogViews;
-  /** What `hookline archive verify` said is different. */
+  /** What `hookline records verify` said is different. */
   archiveDifferences: string[];
 }
 

@@ -72,7 +72,7 @@ function singleReads({ id, timeline, explained, certified }: DeliveryViews, reco
   return found;
 }
 
-/** After an erasure, the archive keeps of earlier runs that they were: `docs/archive.md`. */
+/** After an erasure, the archive keeps of earlier runs that they were: `docs/records.md`. */
 const newest = (delivery: FullRow) => describe([delivery.attempts]);
 const all = (delivery: FullRow) => describe(runsOf(delivery));
 
@@ -185,5 +185,5 @@ export const proofs: Check = ({ log, archiveDifferences }: Collected) => [
   ...(log.checkpoints.length === 0
     ? [{ rule: 'log', id: 'checkpoint', text: 'none was ever signed' } as const]
     : []),
-  ...archiveDifferences.map((text): Finding => ({ rule: 'views', id: 'archive verify', text })),
+  ...archiveDifferences.map((text): Finding => ({ rule: 'views', id: 'records verify', text })),
 ];

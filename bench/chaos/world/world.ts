@@ -95,7 +95,7 @@ async function fill(
   const environment = servers.environment({
     HOOKLINE_LOG_LEVEL: 'warn',
     HOOKLINE_ALLOW_HTTP: 'false',
-    HOOKLINE_ARCHIVE_INTERVAL: '10s',
+    HOOKLINE_LOG_INTERVAL: '10s',
     HOOKLINE_ATTEMPT_TIMEOUT: '2s',
     HOOKLINE_SLOW_ANSWER: '1s',
     HOOKLINE_PROBE_INTERVAL: '3s',

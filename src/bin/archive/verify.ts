@@ -13,8 +13,8 @@ import { compareVersions } from './compare-versions.js';
 import type { Difference } from './difference.js';
 
 const DAY_MS = 24 * 3_600_000;
-/** Of what closed so near to the end of Temporal's retention it may have removed some already, milliseconds. */
-const RETENTION_EDGE_MS = 3_600_000;
+/** Of versions that are so near to the end of the time they are kept some may be removed already, milliseconds. */
+const REMOVAL_EDGE_MS = 3_600_000;
 /** A run that has ended has had the log take all that was recorded so long before it began, milliseconds. */
 const LOGGED_WITHIN_MS = 15 * 60_000;
 /** A version that is younger may be still without its change, milliseconds: processes have clocks of their own. */
@@ -28,7 +28,7 @@ const MAX_TOLD = 10_000;
  *
  * @returns whether there is no difference
  */
-export async function verifyArchive(settings: Settings, values: Values): Promise<boolean> {
+export async function verifyRecords(settings: Settings, values: Values): Promise<boolean> {
   createLogger({ ...settings, HOOKLINE_LOG_LEVEL: 'error' });
   const isJson = values['json'] === true;
   const begun = new Date(sharedNow() - BEING_WRITTEN_MS);
@@ -64,7 +64,7 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     const loggedBefore = latest === undefined ? undefined : new Date(Date.parse(latest) - LOGGED_WITHIN_MS);
     await tell(compareLog({ database, keys, memory, keptDays, loggedBefore }, log));
 
-    const kept = new Date(sharedNow() - keptDays * DAY_MS + RETENTION_EDGE_MS);
+    const kept = new Date(sharedNow() - keptDays * DAY_MS + REMOVAL_EDGE_MS);
     await database.changes.collect();
     await tell(compareVersions(database.changes.audit, { from: kept, to: begun }));
 
@@ -99,8 +99,8 @@ function summary(log: LogCounts, differences: number): string[] {
 }
 
 /** How long every record is kept at least by the settings of today, days. */
-function keptAtLeast({ HOOKLINE_ARCHIVE_DAYS, HOOKLINE_CHANGES_DAYS }: Settings): number {
-  return Math.min(HOOKLINE_ARCHIVE_DAYS.least, HOOKLINE_CHANGES_DAYS);
+function keptAtLeast({ HOOKLINE_RECORD_DAYS, HOOKLINE_CHANGES_DAYS }: Settings): number {
+  return Math.min(HOOKLINE_RECORD_DAYS.least, HOOKLINE_CHANGES_DAYS);
 }
 
 function daysOf(text: Values[string]): number | undefined {

@@ -28,7 +28,7 @@ export async function connectServers(settings: Settings): Promise<Servers> {
     keysUri,
     changesDays: settings.HOOKLINE_CHANGES_DAYS,
     archive: {
-      records: settings.HOOKLINE_ARCHIVE_DAYS,
+      records: settings.HOOKLINE_RECORD_DAYS,
       payloads: settings.HOOKLINE_PAYLOAD_DAYS,
     },
     encryptsPayloads,

@@ -113,10 +113,22 @@ export function deliveryAfter(
   ];
   const end = items.findLast((item) => item.status !== undefined);
   if (end && delivery.closed_at !== undefined) end.at = delivery.closed_at;
-  const [accepted, ...others] = [...(before?.timeline ?? []), ...items];
+  const [accepted, ...others] = [...toldUntil(before?.timeline ?? [], made), ...items];
   // Attempts are known when they end, and told when they began.
   others.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   return { delivery, timeline: accepted ? [accepted, ...others] : [], progress, max_attempts };
+}
+
+/**
+ * A timeline before an attempt. What led to it was told by Temporal's clock, and when it began is told by MongoDB's.
+ *
+ * @param made when it began, ISO 8601, UTC; absent: there is none
+ */
+function toldUntil(timeline: readonly TimelineItem[], made: string | undefined): TimelineItem[] {
+  return timeline.map((item) => {
+    const isOwn = item.type === 'attempt' || item.action !== undefined;
+    return made === undefined || isOwn || item.at <= made ? item : { ...item, at: made };
+  });
 }
 
 /** What an execution that was terminated before it told of a delivery would have told of it. */

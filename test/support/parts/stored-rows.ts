@@ -52,9 +52,9 @@ export class StoredRows {
   }
 }
 
-/** What `hookline archive verify` says: the differences by id, and the counts. */
+/** What `hookline records verify` says: the differences by id, and the counts. */
 export async function verifyArchive({ environment }: Pick<TestSystem, 'environment'>, ...args: string[]) {
-  const run = runHere('archive', environment, ['verify', '--json', ...args]).then(
+  const run = runHere('records', environment, ['verify', '--json', ...args]).then(
     (stdout) => ({ code: 0, stdout, stderr: '' }),
     (ended: { code: number; stdout: string; stderr: string }) => ended,
   );

@@ -204,7 +204,7 @@ describe('a run of the archive', () => {
     const scheduleId = recordScheduleId(environment['HOOKLINE_TASK_QUEUE'] ?? '');
     const schedule = system.temporal.client.schedule.getHandle(scheduleId);
     const prepare = (interval: string) =>
-      migrate(loadSettings({ ...environment, HOOKLINE_ARCHIVE_INTERVAL: interval }), () => {});
+      migrate(loadSettings({ ...environment, HOOKLINE_LOG_INTERVAL: interval }), () => {});
     for (const [interval, every] of [
       ['1h', 3_600_000],
       ['1h', 3_600_000],

@@ -16,7 +16,7 @@ import { until } from '../../support/until.js';
 const IN_GROUP = 12;
 
 /** Compares everything in a database, so it has one of its own. */
-describe('hookline archive verify', () => {
+describe('hookline records verify', () => {
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;

@@ -56,13 +56,13 @@ describe('attempts whose rows are kept, of which Temporal hears nothing [world]'
     for (const { client, id } of accounts)
       rows.push(await client.deliveryUntil(id, ({ status }) => status === 'delivered'));
     await dying.kill();
+    const executions = accounts.map(({ client, id }) =>
+      apart.temporal.client.workflow.getHandle(workflowIdOf(client, id)),
+    );
+    for (const handle of executions) assert.equal((await handle.describe()).status.name, 'RUNNING');
 
     following = await startServiceProcess(apart.environment);
-    for (const { client, id } of accounts) {
-      const handle = apart.temporal.client.workflow.getHandle(workflowIdOf(client, id));
-      assert.equal((await handle.describe()).status.name, 'RUNNING');
-      await handle.result();
-    }
+    await Promise.all(executions.map((handle) => handle.result()));
     assert.deepEqual([count('/first'), count('/later')], [1, 2]);
     for (const [at, { client, id }] of accounts.entries()) {
       const delivery = await apiClient(following.url, client).delivery(id);

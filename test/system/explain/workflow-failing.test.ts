@@ -59,9 +59,7 @@ describe('explain, of a delivery whose workflow task fails [world]', () => {
       // Of a try that fails after the first one Temporal is told nothing: the next one begins when the time for it is
       // over.
       workflowTaskTimeout: '1s',
-      typedSearchAttributes: deliveryAttributes({ ...key, event_kind: 'purchase' }, key.endpoint_id, {
-        isHead: true,
-      }),
+      typedSearchAttributes: deliveryAttributes({ ...key, event_kind: 'purchase' }, key.endpoint_id),
       args: [groupOf(key, { schedule: [1] })],
     });
   }

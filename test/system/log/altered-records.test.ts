@@ -34,7 +34,7 @@ const FORGERIES: Record<string, Forgery> = {
   'the status that lists are filtered by': ['status', 'delivered', 'exhausted'],
 };
 
-// A system of its own: `hookline archive verify` reads all of the archive.
+// A system of its own: `hookline records verify` reads all of the archive.
 describe('a record that somebody has altered in the database', () => {
   let system: TestSystem;
   let receiver: Receiver;
@@ -55,7 +55,7 @@ describe('a record that somebody has altered in the database', () => {
       .map((line) => JSON.parse(line));
   };
   const verifyArchive = () =>
-    runHere('archive', system.environment, ['verify']).then(
+    runHere('records', system.environment, ['verify']).then(
       (output) => ({ code: 0, output }),
       ({ code, stdout }: { code: number; stdout: string }) => ({ code, output: stdout }),
     );

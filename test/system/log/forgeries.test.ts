@@ -54,9 +54,9 @@ describe('what somebody makes up in MongoDB alone', () => {
     await forget(system, [delivery]);
     return delivery;
   };
-  /** What `hookline archive verify` says of an id. */
+  /** What `hookline records verify` says of an id. */
   const said = async (id: string): Promise<string> => {
-    const output = await runHere('archive', system.environment, ['verify']).catch(
+    const output = await runHere('records', system.environment, ['verify']).catch(
       ({ stdout }: { stdout: string }) => stdout,
     );
     return output.split('\n').find((line) => line.startsWith(`${id}  `)) ?? '';

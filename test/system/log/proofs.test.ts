@@ -251,7 +251,7 @@ describe('proofs', () => {
     const off = (await certificateOf(closed)).json;
     assert.equal(off.code, 'not_in_log');
     assert.match(off.detail, /is closed, but not archived yet\. The archive is switched off/);
-    const other = await startSystem({ ...system.environment, HOOKLINE_ARCHIVE_INTERVAL: '2m' }, 'api');
+    const other = await startSystem({ ...system.environment, HOOKLINE_LOG_INTERVAL: '2m' }, 'api');
     const answer = await certificateOf(closed, apiClient(other.url, client));
     await other.stop();
     assert.equal(answer.status, 404);

@@ -7,7 +7,7 @@ import { until } from '../../support/until.js';
 
 describe('the Schedule of the archive [world]', () => {
   it('hands each run the checkpoint that the last one ended with, which stands in Temporal alone', async () => {
-    const system = await startSystem({ HOOKLINE_ARCHIVE_INTERVAL: '1s' });
+    const system = await startSystem({ HOOKLINE_LOG_INTERVAL: '1s' });
     const { client } = system.temporal;
     /** Checkpoints that runs were given, the earliest run first. */
     const given = async () => {

@@ -36,7 +36,7 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
     system = await startSystem();
     receiver = await startReceiver({ handler: reply(200) });
     connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
-    // Of whom the archive has something, `hookline archive verify` has something to compare.
+    // Of whom the archive has something, `hookline records verify` has something to compare.
     client = await system.account();
     await client.register(receiver.url);
     const { deliveries } = (await client.purchase()) as never as { deliveries: { id: string }[] };
@@ -68,7 +68,7 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
     return all.filter((line) => line.includes(client.accountId));
   };
   const verified = async (): Promise<string[]> => {
-    const output = await runHere('archive', system.environment, ['verify']).catch(
+    const output = await runHere('records', system.environment, ['verify']).catch(
       ({ stdout }: { stdout: string }) => stdout,
     );
     return output.split('\n').filter((line) => line.includes(client.accountId));
@@ -104,7 +104,7 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
       await isNamed(how, sequence);
     });
 
-  it('is named by hookline archive verify [world]', async () => {
+  it('is named by hookline records verify [world]', async () => {
     await post();
     await collection('sequences').updateOne({ _id: client.accountId }, { $set: { next: 2 } });
     assert.match((await verified()).join('\n'), /the sequence of acct_\w+ {2}is not what was written/);

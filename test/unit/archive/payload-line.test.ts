@@ -60,7 +60,7 @@ async function exported(
   return text;
 }
 
-/** The bytes of a payload as docs/archive.md says that they are found. */
+/** The bytes of a payload as docs/records.md says that they are found. */
 function bytesIn(line: string): string {
   const { payload_text, payload_bytes } = JSON.parse(line) as Line;
   const bytes = Buffer.from(line).subarray(0, -1);

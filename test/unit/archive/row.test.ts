@@ -160,11 +160,14 @@ describe('a delivery after what its execution tells', () => {
     ]);
   });
 
-  it('takes attempts that its execution has shortened from its row, and no others', () => {
+  it('takes attempts that its execution has shortened from its row, and has those opened that are sealed', () => {
     const [whole] = [attempt(1, 0)].map((one) => viewAttempt({ ...one, response_snippet: 'no' }));
     const before = { ...open, delivery: { ...open.delivery, attempts: whole ? [whole] : [] } };
     const short = (one: Attempt) => ({ ...one, shortened: true as const });
-    const known = attemptsKnown(before, failed(short(attempt(1, 0)), attempt(2, 10)));
+    const known = attemptsKnown(
+      before,
+      failed(short(attempt(1, 0)), { ...attempt(2, 10), response_sealed: 's' }),
+    );
     assert.deepEqual(known, [whole, undefined]);
     const other = attemptsKnown(before, failed(short(attempt(1, 5))));
     assert.deepEqual([other[0]?.at, other[0]?.response_snippet], [at(5), undefined]);

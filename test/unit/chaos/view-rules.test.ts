@@ -35,7 +35,7 @@ describe('the rules of the chaos checker about views', () => {
       'the list of events does not have it': (_, run) =>
         void Object.assign(only(run.events), { isListed: false }),
       'the event lacks a delivery': (_, run) => void only(run.events).single.deliveries.pop(),
-      'archive verify found a difference': (_, run) => void run.archiveDifferences.push('differs in /status'),
+      'records verify found a difference': (_, run) => void run.archiveDifferences.push('differs in /status'),
     };
     for (const [name, change] of Object.entries(changes))
       it(name, () =>
@@ -128,7 +128,7 @@ describe('the rules of the chaos checker about views', () => {
     const report = reportOn(1, run, 0);
     const lines = tellReport(report);
     assert.equal(report.isWell, false);
-    assert.equal(lines.filter((line) => line.startsWith('views: archive verify')).length, 20);
+    assert.equal(lines.filter((line) => line.startsWith('views: records verify')).length, 20);
     assert.ok(lines.includes('views: and 5 more'));
     for (const rule of Object.keys(RULES))
       assert.ok(

@@ -5,12 +5,9 @@ import { createAttemptActivities } from '../../../activities/delivery/attempts.j
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import type { ActivityDependencies } from '../../../activities/ports.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
-import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptOrder, MadeAttempts } from '../../../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { GroupMachine } from '../../../src/domain/delivery/delivery-group.js';
-import type { PendingDelivery } from '../../../src/temporal/write/admission.js';
-import { type StartCallOptions, StartCalls } from '../../../src/temporal/write/start-calls.js';
 import { until } from '../../support/until.js';
 
 /** That an activity fails, as some do here, is no news. */
@@ -38,6 +35,7 @@ function ordersTo(...endpoints: string[]): AttemptOrder[] {
   return machine.orders(machine.firstAttempts);
 }
 const ONE = ordersTo('ep_1');
+const OTHER = ordersTo('ep_2');
 const GROUP = ordersTo('ep_0', 'ep_1');
 
 describe('early attempts', () => {
@@ -57,7 +55,8 @@ describe('early attempts', () => {
     return {
       made,
       earlyAttempts,
-      async ask(run_id: string, orders = ONE) {
+      async ask(orders = ONE) {
+        const run_id = 'run-1';
         const run = { workflow_id: 'delivery', run_id, started_at: EVENT.accepted_at };
         const request = { run, turn: 1, settings: SETTINGS, seed: '', orders, asked_at: 0 };
         return ((await asWorkflow(run_id).run(attemptFirst, request)) as MadeAttempts).reports;
@@ -65,56 +64,23 @@ describe('early attempts', () => {
     };
   }
 
-  it('are made once, whether the start or the workflow comes first, as one asks for them', async () => {
+  it('are made once, whether the accepting side or the workflow comes first, as one asks for them', async () => {
     const { made, earlyAttempts, ask } = counted();
-    earlyAttempts.begin('run-1', ONE, 5_000, true);
-    const reports = [...(await ask('run-1')), ...(await ask('run-2'))];
-    earlyAttempts.begin('run-2', ONE, 5_000, true);
+    earlyAttempts.begin(ONE, 5_000);
+    earlyAttempts.begin(ONE, 5_000);
+    const reports = [...(await ask()), ...(await ask(OTHER))];
     assert.deepEqual(
       reports.map((report) => report?.kind === 'not_attempted' && report.reason),
       ['attempt 1', 'attempt 2'],
     );
-    assert.deepEqual(made, [{ ...REQUEST, placed: true }, REQUEST], 'the lane is decided once');
-  });
-
-  it('are asked again about their lane, unless all of the execution were to be made in the direct one', async () => {
-    const begun: unknown[] = [];
-    const start = async (_type: string, { workflowId }: { workflowId: string }) => ({
-      workflowId,
-      eagerlyStarted: true,
-      firstExecutionRunId: workflowId,
-    });
-    const calls = new StartCalls({
-      client: { workflow: { start } },
-      settings: { schedule: [], attempt_timeout_ms: 5_000, park_limit_ms: 1_000 },
-      earlyAttempts: {
-        begin: (_run: string, orders: AttemptOrder[], _timeoutMs: number, placed: boolean) =>
-          begun.push([orders.length, placed]),
-      },
-    } as unknown as StartCallOptions);
-    const event = { ...EVENT, account_id: newId('account'), event_id: newId('event') };
-    const pending = (...lanes: boolean[]): PendingDelivery[] =>
-      lanes.map((isolated, index) => ({
-        event,
-        target: { endpoint_id: `ep_${index}` },
-        head: false,
-        placement: { isolated },
-      }));
-    await calls.startGroup(pending(false, false), 'direct');
-    await calls.startGroup(pending(false, true, false), 'mixed');
-    await calls.startGroup(pending(true, true), 'isolated');
-    await calls.startAlone(pending(true, false));
-    assert.deepEqual(begun, [
-      [2, true],
-      [3, false],
-      [1, true],
-    ]);
+    const other = { ...REQUEST, endpoint_id: 'ep_2' };
+    assert.deepEqual(made, [{ ...REQUEST, placed: true }, other], 'the lane is decided once');
   });
 
   it('of a group are made once, and one that cannot be made takes nothing from the others', async () => {
     const { made, earlyAttempts, ask } = counted(({ endpoint_id }) => endpoint_id === 'ep_0');
-    earlyAttempts.begin('run-1', GROUP, 5_000, true);
-    const [failed, report] = await ask('run-1', GROUP);
+    earlyAttempts.begin(GROUP, 5_000);
+    const [failed, report] = await ask(GROUP);
     assert.equal(failed, null);
     assert.equal(report?.kind, 'not_attempted');
     assert.deepEqual(
@@ -126,7 +92,7 @@ describe('early attempts', () => {
   it('of a large group are begun a few at a time, so that nothing else waits for all of them', async () => {
     const { made, earlyAttempts } = counted();
     const orders = ordersTo(...Array.from({ length: 60 }, (_, n) => `ep_${n}`));
-    earlyAttempts.begin('run-1', orders, 5_000, true);
+    earlyAttempts.begin(orders, 5_000);
     await new Promise((resolve) => setImmediate(resolve));
     assert.ok(made.length < 60, `${made.length} were begun`);
     await until(
@@ -137,42 +103,28 @@ describe('early attempts', () => {
 
   it('that cannot be made are reported to the workflow alone', async () => {
     const { earlyAttempts, ask } = counted(() => true);
-    earlyAttempts.begin('run-1', ONE, 5_000, true);
-    earlyAttempts.begin('run-2', ONE, 5_000, true);
+    earlyAttempts.begin(GROUP, 5_000);
     // A rejection that nobody handles by then would end the process.
     await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual(await ask('run-1'), [null]);
+    assert.deepEqual(await ask(), [null]);
   });
 
   it('are not begun ahead any more once the worker stops', async () => {
     const { made, earlyAttempts, ask } = counted();
     earlyAttempts.stop();
-    earlyAttempts.begin('run-1', ONE, 5_000, true);
-    earlyAttempts.begin('run-2', GROUP, 5_000, true);
+    earlyAttempts.begin(ONE, 5_000);
+    earlyAttempts.begin(GROUP, 5_000);
     assert.equal(made.length, 0);
-    await ask('run-1');
+    await ask();
     assert.equal(made.length, 1);
   });
 
   it('are made again if a workflow asks again', async () => {
     const { made, earlyAttempts, ask } = counted();
-    earlyAttempts.begin('run-1', ONE, 5_000, true);
-    await ask('run-1');
+    earlyAttempts.begin(ONE, 5_000);
+    await ask();
     assert.equal(made.length, 1);
-    await ask('run-1');
+    await ask();
     assert.equal(made.length, 2);
-  });
-
-  it('that nobody asks for are forgotten, oldest first', async () => {
-    const { made, earlyAttempts, ask } = counted();
-    for (let run = 0; run <= 1_000; run += 1) earlyAttempts.begin(`run-${run}`, ONE, 5_000, true);
-    await until(
-      () => made.length,
-      (count) => count === 1_001,
-    );
-    await ask('run-1');
-    assert.equal(made.length, 1_001);
-    await ask('run-0');
-    assert.equal(made.length, 1_002);
   });
 });

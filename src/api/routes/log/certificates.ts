@@ -40,7 +40,7 @@ export function certificateOperations({
   deliveries,
   logKeys,
   sealer,
-  settings: { HOOKLINE_ARCHIVE_INTERVAL: intervalMs },
+  settings: { HOOKLINE_LOG_INTERVAL: intervalMs },
 }: ApiDependencies): Operation[] {
   const notYet = (what: string): Problem => {
     const off = 'The archive is switched off in this installation: nothing is added to the log.';

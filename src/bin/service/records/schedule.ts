@@ -7,6 +7,6 @@ export function prepareSchedule(settings: Settings, client: Client): Promise<voi
   return prepareRecordSchedule({
     client,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
-    intervalMs: settings.HOOKLINE_ARCHIVE_INTERVAL,
+    intervalMs: settings.HOOKLINE_LOG_INTERVAL,
   });
 }
