@@ -5,33 +5,26 @@ import {
   condition,
   proxyActivities,
   proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
   sleep,
   upsertMemo,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
-import type { MadeAttempts } from '../src/domain/delivery/attempt-order.js';
+import { endOfAttempts, type MadeAttempts } from '../src/domain/delivery/attempt-order.js';
 import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
-import { type DeliveryRecord, isClosed } from '../src/domain/delivery/delivery.js';
+import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import {
   batches,
   GroupMachine,
   type GroupStep,
   type LiveGroup,
   type MemberAttempt,
-  type Release,
 } from '../src/domain/delivery/delivery-group.js';
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
-import { describeStates, statusesOf, summarizeMembers } from '../src/domain/delivery/group-summary.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
-import type { TimelineItem } from '../src/domain/explain/timeline.js';
-import { executionStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { fitSummary } from '../src/domain/ledger/summaries.js';
-import { closingOf } from '../src/domain/stats/closing.js';
 import { TIMINGS, type Timings } from '../src/domain/timings.js';
 import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './end-cancelled.js';
@@ -39,7 +32,7 @@ import type { DeliverResult } from './inputs.js';
 import { lostFirstTasks } from './lost-first-tasks.js';
 import { ACTIONS, act, actIn, actorOf, release } from './messages.js';
 import { RowKeeper, startedAt } from './row-keeper.js';
-import { deliveries as sink } from './sinks.js';
+import { ShownStates } from './shown-states.js';
 
 /** Beyond the attempt's own limit: reading the endpoint, signing, and the way back to Temporal. */
 const ATTEMPT_OVERHEAD_MS = 10_000;
@@ -91,8 +84,6 @@ class Deliveries {
   private readonly machine: GroupMachine;
   /** When this run began, milliseconds since the epoch. */
   private readonly began = workflowInfo().startTime.getTime();
-  /** Closed deliveries that have been counted. */
-  private readonly counted = new Set<number>();
   /**
    * Endpoints whose deliveries have just been released and are attempted in the direct lane, and when the release was
    * sent.
@@ -109,7 +100,7 @@ class Deliveries {
   private acted = false;
   private broken: unknown;
   private readonly rows: RowKeeper;
-  private shown: { states: string; status: string; at: number };
+  private readonly shown: ShownStates;
 
   /** @param scope in which Temporal's own cancellation is noticed */
   constructor(input: LiveGroup, scope: CancellationScope) {
@@ -124,20 +115,16 @@ class Deliveries {
         this.isWoken = true;
       },
     });
-    // What earlier runs have closed, they have counted and kept.
-    for (const index of input.so_far ? this.closed : []) {
-      this.counted.add(index);
-      this.rows.isKept(index);
-    }
-    const status = workflowInfo().typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? '';
-    this.shown = { states: input.so_far ? '' : '[]', status, at: this.began };
+    // What earlier runs have closed, they have kept.
+    for (const index of input.so_far ? this.machine.closed : []) this.rows.isKept(index);
+    this.shown = new ShownStates(input, this.machine, this.timings);
     this.listen();
   }
 
   private listen(): void {
     setHandler(release, (some) => {
       void this.tell((now) => {
-        for (const index of this.machine.release(some, now)) this.rows.say(index, releasedItem(some, now));
+        this.rows.sayReleased(this.machine.release(some, now), some, now);
         if (some.direct) {
           const earlier = this.releasedDirect.get(some.endpoint_id) ?? some.sent_at;
           this.releasedDirect.set(some.endpoint_id, earlier);
@@ -183,8 +170,10 @@ class Deliveries {
         ({ wakeAt, because, ...due } = this.beginDue(now));
       }
       await this.rows.keep(now);
-      this.count();
-      this.show(now);
+      this.shown.count();
+      // A signal in the same task as the last reports is noticed before their batch has ended.
+      this.shown.show(now, this.acted || this.isOver || this.batchesInFlight === 0);
+      this.acted = false;
       if (this.isOver) return this.end();
       if (this.isAtRest && workflowInfo().continueAsNewSuggested) await this.carryOn();
       const isAwake = () => this.isWoken || this.broken !== undefined || this.isOver;
@@ -238,8 +227,10 @@ class Deliveries {
     const known = { ...(lost_tries > 0 && { lost_tries }), ...(begun && { begun }) };
     const make = () =>
       this.direct.attemptFirst({ ...orders, ...known, asked_at: Date.now() }).catch(() => undefined);
-    const made = isolated ? undefined : await this.inTask(make, (result) => endOf(result) ?? this.began);
-    const unmade = this.settle(first, made, endOf(made) ?? this.began);
+    const made = isolated
+      ? undefined
+      : await this.inTask(make, (result) => endOfAttempts(result) ?? this.began);
+    const unmade = this.settle(first, made, endOfAttempts(made) ?? this.began);
     this.begin(unmade, made?.lost_tries ?? lost_tries);
   }
 
@@ -263,8 +254,8 @@ class Deliveries {
     const asked_at = Date.now();
     const waited = releasedAt === undefined ? {} : { waited_ms: asked_at - releasedAt };
     const make = () => this.direct.attemptReleased({ ...orders, ...waited, asked_at }).catch(() => undefined);
-    const made = await this.inTask(make, (result) => endOf(result) ?? now);
-    this.begin(this.settle(attempts, made, endOf(made) ?? now), made?.lost_tries);
+    const made = await this.inTask(make, (result) => endOfAttempts(result) ?? now);
+    this.begin(this.settle(attempts, made, endOfAttempts(made) ?? now), made?.lost_tries);
   }
 
   /** Takes in what was made of attempts. @returns those that were not made */
@@ -361,44 +352,6 @@ class Deliveries {
     await continueWithMemo<typeof deliver>(next);
   }
 
-  /** Tells the process which deliveries have been closed since the last time. */
-  private count(): void {
-    const { events, deliveries } = this.input;
-    const closings = this.closed.flatMap((index) => {
-      const delivery = deliveries[index];
-      const event = delivery && events[delivery.event];
-      const record = this.machine.member(index)?.record;
-      if (this.counted.has(index) || !event || !record) return [];
-      this.counted.add(index);
-      return closingOf(event, delivery.endpoint_id, record) ?? [];
-    });
-    if (closings.length > 0) sink.closed(closings);
-  }
-
-  /** Indexes of the deliveries that are closed. */
-  private get closed(): number[] {
-    return this.machine.records.flatMap(({ status }, index) => (isClosed(status) ? [index] : []));
-  }
-
-  /** Writes how the deliveries stand for people in Temporal UI: nothing, if the execution's own status says it. */
-  private show(now: number): void {
-    const { records, isOpen, sole } = this.machine;
-    const isDue = this.batchesInFlight === 0 || now - this.shown.at >= this.timings.group_shown_ms;
-    // A signal in the same task as the last reports is noticed before their batch has ended.
-    if (!isDue && !this.acted && !this.isOver) return;
-    this.acted = false;
-    const summary = summarizeMembers(records, isOpen);
-    const states = JSON.stringify(summary);
-    if (states === this.shown.states) return;
-    setCurrentDetails(sole ? (reasonOf(records[0] ?? {}) ?? '') : describeStates(summary));
-    const status = executionStatus(
-      records.map((record) => record.status),
-      statusesOf(summary),
-    );
-    if (status !== this.shown.status) upsertSearchAttributes([{ key: STATUS_ATTRIBUTE, value: status }]);
-    this.shown = { states, status, at: now };
-  }
-
   /**
    * Ends the execution so that its own status tells the outcome of an only delivery, as Temporal UI's filters ask for
    * it.
@@ -419,18 +372,4 @@ class Deliveries {
     for (const { status } of this.machine.records) result[status] = (result[status] ?? 0) + 1;
     return result;
   }
-}
-
-/** When attempts ended, by the workflow's time, as they say; `undefined` if they do not. Milliseconds since the epoch. */
-function endOf(made: MadeAttempts | undefined): number | undefined {
-  const ends = made?.reports.flatMap((report) => report?.ended_at ?? []) ?? [];
-  return ends.length > 0 ? Math.max(...ends) : undefined;
-}
-
-/** What is told of a release to a delivery. */
-function releasedItem({ probe }: Release, now: number): TimelineItem {
-  const at = new Date(now).toISOString();
-  if (probe)
-    return { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint answers again.' };
-  return { at, type: 'released', text: 'Released: its endpoint takes deliveries again, or was changed.' };
 }

@@ -2,7 +2,12 @@ import { condition, proxyActivities, proxyLocalActivities, workflowInfo } from '
 import type { Activities } from '../activities/index.js';
 import { type Told, type ToldRun, toldOf } from '../src/domain/archive/told.js';
 import { type AttemptOrders, TURNS_OF_ATTEMPTS } from '../src/domain/delivery/attempt-order.js';
-import type { GroupMachine, LiveGroup, MemberAttempt } from '../src/domain/delivery/delivery-group.js';
+import type {
+  GroupMachine,
+  LiveGroup,
+  MemberAttempt,
+  Release,
+} from '../src/domain/delivery/delivery-group.js';
 import type { TimelineItem } from '../src/domain/explain/timeline.js';
 import { encodedBytes } from '../src/domain/text/encoded-bytes.js';
 
@@ -44,9 +49,13 @@ export class RowKeeper {
     this.kept = input.deliveries.map(() => '');
   }
 
-  /** Something happened to a delivery that its record does not say. */
-  say(index: number, item: TimelineItem): void {
-    this.said.set(index, [...(this.said.get(index) ?? []), item]);
+  /** Deliveries were released, which their records do not say. */
+  sayReleased(indexes: readonly number[], { probe }: Release, now: number): void {
+    const at = new Date(now).toISOString();
+    const item: TimelineItem = probe
+      ? { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint answers again.' }
+      : { at, type: 'released', text: 'Released: its endpoint takes deliveries again, or was changed.' };
+    for (const index of indexes) this.said.set(index, [...(this.said.get(index) ?? []), item]);
   }
 
   /** The row of a delivery says what its record says. */

@@ -2,8 +2,8 @@ import { Context } from '@temporalio/activity';
 import type { MadeAttempts } from '../../src/domain/delivery/attempt-order.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { ActivityDependencies, DirectAttempts, ReleasedAttempts } from '../ports.js';
+import { createKeepRows } from '../records/keep-rows.js';
 import { timed } from './hand-over.js';
-import { createKeepRows } from './keep-rows.js';
 import { lostTasks } from './lost-tries.js';
 import { createMakeAttempts, type Reports } from './make-attempts.js';
 import { directLane } from './side-by-side.js';
@@ -24,62 +24,65 @@ export function createAttemptActivities(
   const { attempt, earlyAttempts, ledger } = dependencies;
   const makeAttempts = createMakeAttempts(dependencies);
 
-  /** Makes attempts at some of the orders. @returns reports by positions */
-  async function makeSome(
-    { orders, settings }: DirectAttempts,
-    positions: readonly number[],
-    lost_tries: number,
-  ): Promise<Reports> {
-    const reports: Reports = orders.map(() => null);
-    await directLane(positions, async (position) => {
-      const order = orders[position];
-      if (!order) return;
-      const again = { ...order, attempt: { ...order.attempt, lost_tries } };
-      reports[position] = await attempt(attemptRequest(again, settings.attempt_timeout_ms));
+  /** Makes the first attempts of an execution side by side, and keeps their rows. */
+  function attemptFirst(request: DirectAttempts): Promise<MadeAttempts> {
+    const { orders, run, settings, asked_at, begun, lost_tries = 0 } = request;
+    const isOthers = begun !== undefined && begun.by !== ledger.id && !begun.is_lost;
+    const lost = lost_tries || (isOthers || begun?.is_lost ? 1 : 0);
+    return makeAttempts(request, {
+      lost,
+      isNew: true,
+      ...(isOthers && { othersMs: settings.attempt_timeout_ms + OTHERS_KEEP_MS }),
+      make: async (positions, showSoFar) => {
+        let showing: Promise<void> | undefined;
+        const timer = setTimeout(() => {
+          showing = showSoFar([], Date.parse(run.started_at));
+        }, SHOWN_AFTER_MS);
+        const make = () =>
+          lost > 0
+            ? makeSome(attempt, request, positions, lost)
+            : earlyAttempts.attempt(orders, settings.attempt_timeout_ms);
+        try {
+          return await timed(asked_at, make);
+        } finally {
+          clearTimeout(timer);
+          await showing;
+        }
+      },
     });
-    return reports;
+  }
+
+  /** Makes attempts at released deliveries, and keeps their rows. */
+  async function attemptReleased(request: ReleasedAttempts): Promise<MadeAttempts> {
+    const { asked_at, waited_ms } = request;
+    const lost = await lostTasks(ledger, Context.current().info, waited_ms);
+    return makeAttempts(request, {
+      lost,
+      make: (positions) => timed(asked_at, () => makeSome(attempt, request, positions, lost)),
+    });
   }
 
   return {
-    /** Makes the first attempts of an execution side by side, and keeps their rows. */
-    attemptFirst: (request: DirectAttempts): Promise<MadeAttempts> => {
-      const { orders, run, settings, asked_at, begun, lost_tries = 0 } = request;
-      const isOthers = begun !== undefined && begun.by !== ledger.id && !begun.is_lost;
-      const lost = lost_tries || (isOthers || begun?.is_lost ? 1 : 0);
-      return makeAttempts(request, {
-        lost,
-        isNew: true,
-        ...(isOthers && { othersMs: settings.attempt_timeout_ms + OTHERS_KEEP_MS }),
-        make: async (positions, showSoFar) => {
-          let showing: Promise<void> | undefined;
-          const timer = setTimeout(() => {
-            showing = showSoFar([], Date.parse(run.started_at));
-          }, SHOWN_AFTER_MS);
-          const make = () =>
-            lost > 0
-              ? makeSome(request, positions, lost)
-              : earlyAttempts.attempt(orders, settings.attempt_timeout_ms);
-          try {
-            return await timed(asked_at, make);
-          } finally {
-            clearTimeout(timer);
-            await showing;
-          }
-        },
-      });
-    },
-
-    /** Makes attempts at released deliveries, and keeps their rows. */
-    async attemptReleased(request: ReleasedAttempts): Promise<MadeAttempts> {
-      const { asked_at, waited_ms } = request;
-      const lost = await lostTasks(ledger, Context.current().info, waited_ms);
-      return makeAttempts(request, {
-        lost,
-        make: (positions) => timed(asked_at, () => makeSome(request, positions, lost)),
-      });
-    },
-
+    attemptFirst,
+    attemptReleased,
     /** Keeps rows of deliveries by what their execution tells. */
     keepRows: createKeepRows(dependencies),
   };
+}
+
+/** Makes attempts at some of the orders. @returns reports by positions */
+async function makeSome(
+  attempt: ActivityDependencies['attempt'],
+  { orders, settings }: DirectAttempts,
+  positions: readonly number[],
+  lost_tries: number,
+): Promise<Reports> {
+  const reports: Reports = orders.map(() => null);
+  await directLane(positions, async (position) => {
+    const order = orders[position];
+    if (!order) return;
+    const again = { ...order, attempt: { ...order.attempt, lost_tries } };
+    reports[position] = await attempt(attemptRequest(again, settings.attempt_timeout_ms));
+  });
+  return reports;
 }

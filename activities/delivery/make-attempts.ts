@@ -4,12 +4,13 @@ import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
 import {
   type AttemptOrders,
+  endOfAttempts,
   type MadeAttempts,
   settledOrders,
 } from '../../src/domain/delivery/attempt-order.js';
 import { withoutAnswer } from '../../src/domain/delivery/carried.js';
 import type { ActivityDependencies } from '../ports.js';
-import { createKeepRows } from './keep-rows.js';
+import { createKeepRows } from '../records/keep-rows.js';
 
 /** How often it is asked whether another process has kept what it has attempted, milliseconds. */
 const LOOK_AGAIN_MS = 200;
@@ -78,12 +79,11 @@ export function createMakeAttempts(
             await keep(reports, now, turn).catch(() => false);
           });
     const reports = orders.map((_, position) => made[position] ?? null);
-    const ends = reports.flatMap((report) => report?.ended_at ?? []);
     const some = {
       ...(recorded.length > 0 && { recorded: recorded.map(({ index, snapshot }) => ({ index, snapshot })) }),
       ...(lost > 0 && { lost_tries: lost }),
     };
-    const now = ends.length > 0 ? Math.max(...ends) : Date.parse(run.started_at);
+    const now = endOfAttempts({ reports }) ?? Date.parse(run.started_at);
     const kept = await withTimeout(KEPT_WITHIN_MS, keep(reports, now, turn + 1)).catch(() => false);
     if (kept) return { reports: reports.map((one) => one && withoutAnswer(one)), ...some, kept };
     const sealed = await Promise.all(

@@ -2,7 +2,7 @@ import { sharedNow, temporalClock } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
 
-/** Visibility lists an execution a moment after it has closed: what was looked at so shortly before is looked at again. */
+/** Visibility lists an execution a moment after it has closed: what closed so shortly before is looked at again. */
 const LISTED_LATE_MS = 5 * 60_000;
 /** The first run looks back so far: Temporal keeps nothing longer than that, unless it is set to. */
 const FIRST_LOOK_MS = 3 * 24 * 3_600_000;

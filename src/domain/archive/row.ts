@@ -56,8 +56,8 @@ export interface RunSoFar {
 
 /**
  * What a run that tells of a delivery is to its row: it `goes_on`; it is a `later` one, so that the delivery was sent
- * again; or what it tells is `stale`. `unclear`: the execution was reset in Temporal, and this is the new run or the old
- * one.
+ * again; or what it tells is `stale`. `unclear`: the execution was reset in Temporal, and this is the new run or the
+ * old one.
  */
 export function relationOf(
   before: RunSoFar,

@@ -63,8 +63,8 @@ export interface DeliveryRows {
    */
   keep(told: Told, isNew?: boolean): Promise<Set<string>>;
   /**
-   * Deliveries that a run has told of in a turn or later, by id: who repeats a lost task takes what is recorded in place
-   * of another attempt.
+   * Deliveries that a run has told of in a turn or later, by id: who repeats a lost task takes what is recorded in
+   * place of another attempt.
    */
   recorded(runId: string, turn: number, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>>;
   /** Closes the rows of those deliveries of an execution that were open when it was terminated. */

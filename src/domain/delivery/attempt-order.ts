@@ -78,3 +78,9 @@ export function settledOrders(
     return { account_id, event_id, event_kind, endpoint_id, snapshot: machine.snapshot, max_attempts };
   });
 }
+
+/** When attempts ended, by the workflow's time; `undefined` if none says it. Milliseconds since the epoch. */
+export function endOfAttempts(made: Pick<MadeAttempts, 'reports'> | undefined): number | undefined {
+  const ends = made?.reports.flatMap((report) => report?.ended_at ?? []) ?? [];
+  return ends.length > 0 ? Math.max(...ends) : undefined;
+}

@@ -171,6 +171,11 @@ export class GroupMachine {
     return this.members.map(({ record }) => record);
   }
 
+  /** Indexes of the deliveries that are closed. */
+  get closed(): number[] {
+    return this.records.flatMap(({ status }, index) => (isClosed(status) ? [index] : []));
+  }
+
   /** The deliveries as another run can carry on with them. */
   get snapshots(): DeliverySnapshot[] {
     return this.members.map(({ snapshot }) => snapshot);

@@ -2,8 +2,8 @@ import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } 
 import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../delivery/delivery.js';
 
 /**
- * Search attributes of every execution, for people in Temporal UI, and for what looks after endpoints. Keyword lists where a group will have
- * several values; SQL visibility stores allow three of those. They hold no personal data, because they are not
+ * Search attributes of every execution, for people in Temporal UI, and for what looks after endpoints. Keyword lists
+ * where a group will have several values; SQL visibility stores allow three of those. They hold no personal data, because they are not
  * encrypted.
  */
 const { KEYWORD_LIST, KEYWORD } = SearchAttributeType;

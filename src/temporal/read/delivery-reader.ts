@@ -55,7 +55,7 @@ export type ExtendedRow<T extends DeliverySummary = DeliverySummary> = T & {
 
 const CURSOR = z.tuple([z.string().regex(POSITION)]);
 
-/** Reads deliveries from their rows. It needs neither a worker nor Temporal, but for what an open one waits for there. */
+/** Reads deliveries from their rows. It asks Temporal only what an open one waits for there, and for incidents. */
 export class DeliveryReader {
   private readonly sources: LedgerSources;
 

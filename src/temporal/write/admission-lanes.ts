@@ -12,7 +12,8 @@ export class AdmissionLanes {
   /**
    * @param slots of the direct lane
    * @param isolatedSlots of the isolated lane
-   * @param lingerMs how long a start in the direct lane waits for more deliveries at most, milliseconds: nobody waits for it where first attempts have begun
+   * @param lingerMs how long a start in the direct lane waits for more deliveries at most, milliseconds: nobody waits
+   * for it where first attempts have begun
    */
   constructor(slots: StartSlots, isolatedSlots: StartSlots, starts: Starts, lingerMs: number) {
     this.direct = new Admission(slots, starts, lingerMs);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
-import { Keeper } from '../../../activities/delivery/keeper.js';
+import { Keeper } from '../../../activities/records/keeper.js';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { parseKeptDays } from '../../../src/domain/archive/kept-days.js';
 import type { RowStore, Told, ToldRun } from '../../../src/domain/archive/told.js';

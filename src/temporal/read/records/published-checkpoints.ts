@@ -5,8 +5,8 @@ import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
 import { listExecutions } from '../visibility/visibility.js';
 
 /**
- * The results of the latest runs that kept records, as Temporal has them: checkpoints are signed notes, which the caller
- * verifies.
+ * The results of the latest runs that kept records, as Temporal has them: checkpoints are signed notes, which the
+ * caller verifies.
  */
 export async function latestRecordRuns(client: Client, taskQueue: string): Promise<KeepRecordsResult[]> {
   const clauses = where(EVERY_ACCOUNT, { taskQueue, type: 'keepRecords', status: 'Completed' });
