@@ -12,7 +12,7 @@ import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type EventDocument, EventSeal } from '../../../src/models/event/event-document.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { archived, forget, runArchive } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';

@@ -7,7 +7,7 @@ import { LEAP } from '../../../src/domain/sequence/lost-numbers.js';
 import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { dump, restore } from '../../support/outside/dump.js';
-import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { archived, forget, runArchive } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
