@@ -25,7 +25,7 @@ import { metricsPage } from './counts/metrics-page.js';
 import { createLedger } from './ledger.js';
 import { createTeller, type LogWatch } from './log/log-watch.js';
 import { createLogSigners } from './log/signers.js';
-import { createOutages } from './outages.js';
+import { createOutages, type WatchedServer } from './outages.js';
 import type { Readiness } from './readiness.js';
 import { tellOfTwice } from './sequence/number-audit.js';
 import type { RestoreWatch } from './sequence/restore-watch.js';
@@ -70,10 +70,14 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const limiters = createLimiters(settings, metrics);
   const { mongodb: check, temporal: checkTemporal } = parts.readiness;
   const mongodb = { name: 'MongoDB', isUnavailable: isDatabaseUnavailable, check };
-  const outages = createOutages(
-    [mongodb, { name: 'Temporal', isUnavailable: isTemporalUnavailable, check: checkTemporal }],
-    logger,
-  );
+  const ofTemporal = { name: 'Temporal', isUnavailable: isTemporalUnavailable, check: checkTemporal };
+  const outages = createOutages([mongodb, ofTemporal], logger);
+  // Few requests need Temporal, so that its outage is noticed here first.
+  const noted = (server: WatchedServer) => () =>
+    server.check().catch((error: unknown) => {
+      outages.note(server, error);
+      throw error;
+    });
   const tables = Object.values(limiters).flatMap((limiter: RateLimiter) => limiter.tables);
   const sharing = new RateSharing(tables, database.rateWindows, (error) => {
     outages.note(mongodb, error);
@@ -98,6 +102,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const app = createApp({
     settings,
     ...parts,
+    readiness: { ...parts.readiness, mongodb: noted(mongodb), temporal: noted(ofTemporal) },
     database,
     box: requireSecretBox(settings),
     sealer,

@@ -1,2 +1,2 @@
 /** The version of this software, as in `package.json`. */
-export const RELEASE = '0.1.0';
+export const RELEASE = '0.2.0';

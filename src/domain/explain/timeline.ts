@@ -154,11 +154,15 @@ function tellEnd({ status, cause, reason = '' }: ShownRecord): string {
     : `${ended}: ${reason}`;
 }
 
-/** When a delivery ended: as its record says, or with its last attempt. ISO 8601, UTC. */
+/**
+ * When a delivery ended: as its record says, by Temporal's clock, and not before its last attempt, by MongoDB's. ISO 8601,
+ * UTC.
+ */
 export function endOf({ status, attempts, closed_at }: ShownRecord): string | undefined {
   if (!isClosed(status)) return undefined;
   const last = attempts.at(-1);
-  return closed_at ?? (last && new Date(Date.parse(last.at) + last.duration_ms).toISOString());
+  const ended = last && new Date(Date.parse(last.at) + last.duration_ms).toISOString();
+  return ended === undefined || (closed_at ?? '') > ended ? closed_at : ended;
 }
 
 /** A timeline as lines for a terminal. */

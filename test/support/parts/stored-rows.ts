@@ -4,7 +4,7 @@ import type { ApiClient } from '../api-client.js';
 import { runHere } from '../programs/command.js';
 import type { TestSystem } from '../system.js';
 import { until } from '../until.js';
-import { runRecords } from './records.js';
+import { archived } from './records.js';
 
 /** A document as MongoDB has it. */
 export interface StoredDocument {
@@ -12,7 +12,7 @@ export interface StoredDocument {
   [field: string]: unknown;
 }
 
-/** Rows of closed deliveries and their segments, as somebody sees them who has MongoDB alone. */
+/** Rows of deliveries and their segments, as somebody sees them who has MongoDB alone. */
 export class StoredRows {
   readonly rows;
   readonly segments;
@@ -39,16 +39,15 @@ export class StoredRows {
     return first < 0 ? -1 : first + records.indexOf(`${row._id}/${String(row['revision'])}`);
   };
 
-  /** Sends a delivery again, and archives it. @returns its second revision */
+  /** Sends a delivery again, until the log has its second record. @returns its row */
   async sendAgain(system: TestSystem, client: ApiClient, id: string): Promise<StoredDocument> {
     assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
-    return until(
-      async () => {
-        await runRecords(system);
-        return this.copyOf(id);
-      },
-      ({ revision }) => revision === 2,
+    const closed = await until(
+      () => this.copyOf(id),
+      ({ revision, record }) => revision === 2 && record !== undefined,
     );
+    await archived(system, client, [id]);
+    return closed;
   }
 }
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { Client, type ScheduleClientInterceptor } from '@temporalio/client';
-import mongoose from 'mongoose';
 import { migrate } from '../../../src/bin/migrate.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
+import { leafHash } from '../../../src/domain/log/merkle-tree.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { prepareRecordSchedule } from '../../../src/temporal/write/records/record-schedule.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -21,7 +21,7 @@ import { until } from '../../support/until.js';
 /** Deliveries of one event to so many endpoints are a group. */
 const IN_GROUP = 12;
 
-describe('a run of the archive', () => {
+describe('a run that keeps records', () => {
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;
@@ -111,7 +111,6 @@ describe('a run of the archive', () => {
     const first = await startServiceProcess(environment);
     const settings = loadSettings(environment);
     const other = await startSystem(environment, 'api');
-    const connection = await mongoose.createConnection(environment['MONGODB_URI'] ?? '').asPromise();
     try {
       const by = await newAccount(other.database, first.url);
       const endpoint = await by.register(receiver.url);
@@ -128,39 +127,32 @@ describe('a run of the archive', () => {
       const ids = groups.flatMap(({ events }) =>
         events.map(({ event_id }) => deliveryId({ event_id, endpoint_id: endpoint.id })),
       );
-      const archivedIds = async () =>
-        (await other.database.archive.deliveries(by.accountId, {}, {}, 1_000)).map(({ id }) => id);
-      await until(
-        async () =>
-          (
-            await other.temporal.client.workflow.count(
-              `HooklineAccount = '${by.accountId}' AND ExecutionStatus = 'Completed'`,
-            )
-          ).count,
-        (count) => count === groups.length,
-      );
+      const records = () => Promise.all(ids.map((id) => other.database.archive.record(by.accountId, id)));
+      await until(records, (found) => found.every(Boolean));
       const run = await startRecords({ temporal: other.temporal, settings });
-      // It is killed between keeping records and having the log take them, or soon after.
+      // It is killed between taking some records into the log and its checkpoint, or soon after.
       await until(
-        () => connection.collection('deliveries').countDocuments({ account_id: by.accountId }),
-        (count) => count > 0,
+        () => other.database.log.size(),
+        (size) => size > 0,
       );
       await first.kill();
-      const before = (await archivedIds()).length;
       system = await startSystem(environment);
-      const { archived: count } = await run.result();
-      assert.deepEqual((await archivedIds()).sort(), [...ids].sort());
-      assert.ok(before < ids.length, 'it was killed before its end');
-      assert.ok(count <= ids.length);
-      // What is archived is left as it is.
-      assert.equal((await runRecords(system)).archived, 0);
+      await run.result();
+      const found = await until(records, (all) => all.every((one) => one?.leafIndex !== undefined));
+      const { log } = other.database;
+      const leaves = (await log.leavesFrom(0)).map((leaf) => leaf.toString('hex'));
+      for (const one of found)
+        assert.equal(leaves.filter((leaf) => leaf === leafHash(one?.text ?? '').toString('hex')).length, 1);
+      // What the log has is left as it is.
+      const size = await log.size();
+      await runRecords(system);
+      assert.equal(await log.size(), size);
     } finally {
-      await connection.close();
       await other.stop();
     }
   });
 
-  it('archives what has closed in a group that goes on [world]', async () => {
+  it('has the log take what has closed in a group that goes on [world]', async () => {
     receiver.handle((request, ...rest) => reply(request.url === '/slow' ? 500 : 200)(request, ...rest));
     for (let n = 1; n < IN_GROUP; n++) await client.register(`${receiver.url}/good/${n}`);
     const bad = await client.register(`${receiver.url}/slow`);
@@ -200,7 +192,7 @@ describe('a run of the archive', () => {
   });
 
   it('is started by a Schedule that `hookline migrate` makes, changes and removes [world]', async () => {
-    const environment = await testEnvironment({ HOOKLINE_RETENTION_DAYS: '5' });
+    const environment = await testEnvironment();
     const scheduleId = recordScheduleId(environment['HOOKLINE_TASK_QUEUE'] ?? '');
     const schedule = system.temporal.client.schedule.getHandle(scheduleId);
     const prepare = (interval: string) =>
@@ -217,8 +209,7 @@ describe('a run of the archive', () => {
         [every],
       );
       assert.equal(policies.overlap, 'SKIP');
-      // As far back as Temporal keeps anything.
-      assert.deepEqual(action.args, [{ reach_ms: 5 * 24 * 3_600_000 }]);
+      assert.deepEqual(action.args, [{}]);
     }
     await prepare('off');
     await assert.rejects(schedule.describe(), { name: 'ScheduleNotFoundError' });
@@ -242,7 +233,7 @@ describe('a run of the archive', () => {
       dataConverter,
       interceptors: { schedule: [counted] },
     });
-    const options = { client, taskQueue: `frozen-${Date.now()}`, retentionDays: 1 };
+    const options = { client, taskQueue: `frozen-${Date.now()}` };
     proxy.freeze();
     const prepared = prepareRecordSchedule({ ...options, intervalMs: 3_600_000 });
     await until(

@@ -5,7 +5,7 @@ import { readVerifierKey } from '../../../src/domain/log/signed-note.js';
 import { startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-describe('the Schedule of the archive [world]', () => {
+describe('the Schedule that keeps records [world]', () => {
   it('hands each run the checkpoint that the last one ended with, which stands in Temporal alone', async () => {
     const system = await startSystem({ HOOKLINE_LOG_INTERVAL: '1s' });
     const { client } = system.temporal;
@@ -22,7 +22,9 @@ describe('the Schedule of the archive [world]', () => {
       );
       return Promise.all(
         histories.map(async ({ events }) => {
-          const scheduled = events?.find((event) => event.activityTaskScheduledEventAttributes);
+          const scheduled = events?.find(
+            (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'appendToLog',
+          );
           const payloads = scheduled?.activityTaskScheduledEventAttributes?.input?.payloads ?? [];
           const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
           return (input as { checkpoint?: string } | undefined)?.checkpoint;

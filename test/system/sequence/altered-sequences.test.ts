@@ -12,7 +12,7 @@ import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type EventDocument, EventSeal } from '../../../src/models/event/event-document.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { archived, forget, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -230,7 +230,7 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
         ({ status }) => status === 'delivered',
       );
       await archived(system, client, [delivery.id]);
-      await runArchive(system);
+      await runRecords(system);
       const { json } = await get(`/deliveries/${delivery.id}/certificate`);
       assert.equal(json.record.sequence, 1);
       events.push(id);

@@ -7,7 +7,7 @@ import { LEAP } from '../../../src/domain/sequence/lost-numbers.js';
 import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { dump, restore } from '../../support/outside/dump.js';
-import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { archived, forget, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -60,7 +60,7 @@ describe('numbers of events after a restore of MongoDB', () => {
       ids.map((id) => client.deliveryUntil(id, ({ status }) => status === 'delivered')),
     );
     await archived(system, client, ids);
-    await runArchive(system);
+    await runRecords(system);
     return deliveries;
   };
   /** Puts the copy in MongoDB's place while nothing runs, and starts again. */
@@ -99,7 +99,7 @@ describe('numbers of events after a restore of MongoDB', () => {
     await settleNumbers({ database: system.database }, Date.now() + SEQUENCE.settleAfterMs + 1_000_000);
     assert.equal((await sequence()).void_count, 0);
     await isAbove(given, /^MongoDB was restored: Temporal has group:|Temporal has dlv_/);
-    await runArchive(system);
+    await runRecords(system);
     const metrics = await (await fetch(`${system.url}/metrics`)).text();
     assert.match(metrics, /hookline_log_refusals_total\{reason="sequence_restored"\} 1\n/);
     // A process that starts later finds the same, which is known.

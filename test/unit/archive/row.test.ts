@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { MAX_TIMELINE_BYTES } from '../../../src/domain/archive/fitting.js';
 import {
   attemptsKnown,
   deliveryAfter,
@@ -13,6 +14,7 @@ import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 import { viewAttempt } from '../../../src/domain/attempt/attempt-view.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
+import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 
 const BEGAN = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (seconds: number) => new Date(BEGAN + seconds * 1_000).toISOString();
@@ -160,17 +162,14 @@ describe('a delivery after what its execution tells', () => {
     ]);
   });
 
-  it('takes attempts that its execution has shortened from its row, and has those opened that are sealed', () => {
-    const [whole] = [attempt(1, 0)].map((one) => viewAttempt({ ...one, response_snippet: 'no' }));
-    const before = { ...open, delivery: { ...open.delivery, attempts: whole ? [whole] : [] } };
-    const short = (one: Attempt) => ({ ...one, shortened: true as const });
-    const known = attemptsKnown(
-      before,
-      failed(short(attempt(1, 0)), { ...attempt(2, 10), response_sealed: 's' }),
-    );
-    assert.deepEqual(known, [whole, undefined]);
-    const other = attemptsKnown(before, failed(short(attempt(1, 5))));
-    assert.deepEqual([other[0]?.at, other[0]?.response_snippet], [at(5), undefined]);
+  it('takes attempts from its row, which has them whole, and has those opened alone that are sealed', () => {
+    const whole = viewAttempt({ ...attempt(1, 0), response_snippet: 'no' });
+    const before = { ...open, delivery: { ...open.delivery, attempts: [whole] } };
+    const short = { ...attempt(1, 0), shortened: true as const };
+    const sealed = { ...attempt(2, 10), response_sealed: 'k1.x.y' };
+    assert.deepEqual(attemptsKnown(before, failed(short, sealed)), [whole, undefined]);
+    // Made in the place of the one that the row has, as after a reset.
+    assert.deepEqual(attemptsKnown(before, failed(attempt(1, 5))), [viewAttempt(attempt(1, 5))]);
   });
 });
 
@@ -215,5 +214,24 @@ describe('a row', () => {
       { ...JSON.parse(JSON.stringify(second.delivery)), progress: undefined },
     );
     assert.deepEqual(JSON.parse(timeline ?? ''), second.timeline);
+  });
+
+  it('keeps the newest of what a delivery that was sent again and again has to tell', () => {
+    const first = tell(undefined, delivered(attempt(1, 0, 200)));
+    const text = 'x'.repeat(1_000);
+    const waits = Array.from({ length: 8_000 }, (_, number) => ({
+      ...{ at: at(number / 1_000), type: 'wait' as const, text },
+    }));
+    const before = { ...first, timeline: [...waits, ...first.timeline] };
+    const again = tell(before, delivered(attempt(1, 101, 200)), { run: RESENT, isLater: true });
+    const { timeline = '' } = rowOf(EVENT, again);
+    assert.ok(Buffer.byteLength(timeline) <= MAX_TIMELINE_BYTES + 2);
+    const items: TimelineItem[] = JSON.parse(timeline);
+    assert.deepEqual([items[0]?.type, items.at(-1)?.type], ['wait', 'closed']);
+    // The next one is told behind those that are left.
+    const third = tell({ ...again, timeline: items }, delivered(attempt(1, 201, 200)), {
+      ...{ run: { ...RUN, run_id: 'run-3', started_at: at(200) }, seconds: 202, isLater: true },
+    });
+    assert.deepEqual(third.timeline.slice(0, items.length), items);
   });
 });
