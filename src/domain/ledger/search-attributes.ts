@@ -3,8 +3,8 @@ import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../d
 
 /**
  * Search attributes of every execution, for people in Temporal UI, and for what looks after endpoints. Keyword lists
- * where a group will have several values; SQL visibility stores allow three of those. They hold no personal data, because they are not
- * encrypted.
+ * where a group will have several values; SQL visibility stores allow three of those. They hold no personal data,
+ * because they are not encrypted.
  */
 const { KEYWORD_LIST, KEYWORD } = SearchAttributeType;
 export const ACCOUNT_ATTRIBUTE = defineSearchAttributeKey('HooklineAccount', KEYWORD_LIST);
