@@ -788,7 +788,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Stream the archived events of a period with their deliveries, a JSON text on each line
+         * Stream the events of a period with their deliveries, a JSON text on each line
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["exportArchive"];
@@ -2882,7 +2882,7 @@ export interface components {
             delivery: components["schemas"]["Delivery"];
             record: components["schemas"]["LoggedRecord"];
         };
-        /** @description The canonical record, of which the log has a leaf; of a change from the next run of the archive on */
+        /** @description The canonical record, of which the log has a leaf; of a change from the next checkpoint on */
         LoggedRecord: {
             [key: string]: unknown;
         };
@@ -8895,7 +8895,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Each line is an event, a delivery of the event before, or a change. What is open, or closed a moment ago, is not archived yet and not in it. A stream that ends early is continued with `after` */
+            /** @description Each line is an event, a delivery of the event before, or a change. What is open is not in it. A stream that ends early is continued with `after` */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -250,14 +250,14 @@ describe('proofs', () => {
     const closed = await send();
     const off = (await certificateOf(closed)).json;
     assert.equal(off.code, 'not_in_log');
-    assert.match(off.detail, /is closed, but not archived yet\. The archive is switched off/);
+    assert.match(off.detail, /is not in the log yet\. HOOKLINE_LOG_INTERVAL is off/);
     const other = await startSystem({ ...system.environment, HOOKLINE_LOG_INTERVAL: '2m' }, 'api');
     const answer = await certificateOf(closed, apiClient(other.url, client));
     await other.stop();
     assert.equal(answer.status, 404);
     assert.equal(
       answer.json.detail,
-      `The delivery ${closed} is closed, but not archived yet. The archive runs every 2m: ask again after its next run.`,
+      `The delivery ${closed} is not in the log yet. The log is signed every 2m: ask again after that.`,
     );
     assert.equal(answer.headers.get('retry-after'), '120');
 
@@ -267,7 +267,7 @@ describe('proofs', () => {
     await client.deliveryUntil(open, ({ attempts }) => attempts.length === 2);
     const waiting = (await certificateOf(open)).json;
     assert.equal(waiting.code, 'not_in_log');
-    assert.match(waiting.detail, /is open \(retrying\): it is recorded after it has closed\./);
+    assert.match(waiting.detail, /is open \(retrying\): it is recorded when it closes\./);
     assert.equal((await certificateOf('nonsense')).json.code, 'not_found');
   });
 

@@ -20,7 +20,7 @@ const after = z.string().describe('Where an export goes on that ended with this 
 const record = z
   .record(z.string(), z.unknown())
   .describe(
-    'The canonical record, of which the log has a leaf; of a change from the next run of the archive on',
+    'The canonical record, of which the log has a leaf; of a change from the next checkpoint on',
   )
   .meta({ id: 'LoggedRecord' });
 
@@ -67,7 +67,7 @@ async function* nothing() {}
 export function exportOperations({ database: { archive, changes } }: ApiDependencies): Operation[] {
   return [
     operation('get', '/exports', 'exportArchive', {
-      summary: 'Stream the archived events of a period with their deliveries, a JSON text on each line',
+      summary: 'Stream the events of a period with their deliveries, a JSON text on each line',
       scope: 'deliveries:read',
       closedToPortal: true,
       query: z.strictObject({
@@ -94,7 +94,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
       responses: {
         200: {
           description:
-            'Each line is an event, a delivery of the event before, or a change. What is open, or closed a moment ago, is not archived yet and not in it. A stream that ends early is continued with `after`',
+            'Each line is an event, a delivery of the event before, or a change. What is open is not in it. A stream that ends early is continued with `after`',
           lines: lineSchema,
           text: 'The same lines',
         },

@@ -5,7 +5,6 @@ import { canonicalJson, changeRecord, voidRecord } from '../../../domain/archive
 import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { formatDuration } from '../../../domain/basics/duration.js';
-import { isClosed } from '../../../domain/delivery/delivery.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import {
   CERTIFICATE_FORMAT,
@@ -43,9 +42,9 @@ export function certificateOperations({
   settings: { HOOKLINE_LOG_INTERVAL: intervalMs },
 }: ApiDependencies): Operation[] {
   const notYet = (what: string): Problem => {
-    const off = 'The archive is switched off in this installation: nothing is added to the log.';
+    const off = 'HOOKLINE_LOG_INTERVAL is off in this installation: nothing is added to the log.';
     if (intervalMs === undefined) return new Problem('not_in_log', `${what}. ${off}`);
-    const detail = `${what}. The archive runs every ${formatDuration(intervalMs)}: ask again after its next run.`;
+    const detail = `${what}. The log is signed every ${formatDuration(intervalMs)}: ask again after that.`;
     const headers = { 'retry-after': String(Math.ceil(intervalMs / 1_000)) };
     return new Problem('not_in_log', detail, { headers });
   };
@@ -79,18 +78,14 @@ export function certificateOperations({
     };
   };
 
-  /** An archived delivery. @throws Problem 404 that says when it will be archived */
+  /** A closed delivery. @throws Problem 404 that says when the log will have it */
   const archived = async (accountId: string, id: string) => {
     const key = parseDeliveryId(id);
     const found = key && (await archive.record(accountId, id));
     if (found) return found;
     const delivery = key && (await deliveries.get(accountId, key));
     if (!delivery) throw notFound('delivery', id);
-    throw notYet(
-      isClosed(delivery.status)
-        ? `The delivery ${id} is closed, but not archived yet`
-        : `The delivery ${id} is open (${delivery.status}): it is recorded after it has closed`,
-    );
+    throw notYet(`The delivery ${id} is open (${delivery.status}): it is recorded when it closes`);
   };
 
   /** The payload of an event and its salt, as far as they are still there. */
