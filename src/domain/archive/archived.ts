@@ -68,6 +68,8 @@ export interface ArchivedEvent {
   is_test?: true | undefined;
   /** The endpoints that it goes to. */
   endpoint_ids: readonly string[];
+  /** Of some of them the group that carries the delivery, by endpoint. */
+  carrier_of: ReadonlyMap<string, string>;
   /** Ids of the groups that carry some of its deliveries. */
   carriers: readonly string[];
 }

@@ -172,6 +172,15 @@ export function toEvent(document: EventDocument, payload?: string): ArchivedEven
     ...(is_test && { is_test }),
     ...(sealed && { kept: { sealed, commitment } }),
     endpoint_ids: (targets ?? []).map(({ endpoint_id }) => endpoint_id),
+    carrier_of: carriersIn(document),
     carriers: document.carriers ?? [],
   };
+}
+
+function carriersIn({ targets, carriers }: EventDocument): Map<string, string> {
+  const of = (targets ?? []).map(({ endpoint_id, carrier }) => {
+    const group = typeof carrier === 'number' ? carriers?.[carrier] : undefined;
+    return group === undefined ? [] : [[endpoint_id, group] as const];
+  });
+  return new Map(of.flat());
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   type ArchivedDelivery,
+  type ArchivedEvent,
   type ArchiveReads,
   type ListedDelivery,
   POSITION,
@@ -81,21 +82,11 @@ export class DeliveryReader {
     const { archive } = this.sources;
     const event = await archive.event(accountId, event_id);
     if (!event?.endpoint_ids.includes(endpoint_id)) return undefined;
-    const [carrier] = await archive.carriersOf(accountId, { event_id, endpoint_id });
-    const created_at = createdAt(event_id);
-    const { event_kind, sequence, payload_bytes } = event;
     return {
-      ...{ id: deliveryId({ event_id, endpoint_id }), event_id, endpoint_id, event_kind },
-      ...(sequence !== undefined && { sequence }),
-      ...{ status: 'delivering', created_at, started_at: created_at, payload_bytes, attempts: [] },
-      ...{ closed_at: undefined, next_attempt_at: undefined, reason: shownReason('delivering', undefined) },
-      workflow_id:
-        carrier === undefined
-          ? deliveryWorkflowId(accountId, { event_id, endpoint_id })
-          : groupWorkflowId(carrier),
-      run_id: '',
-      ...{ payload_sha256: undefined, payload_erased: undefined, interventions: undefined },
-      ...{ cause: undefined, asked_to_wait: undefined, earlier_runs: undefined },
+      ...notBegun(event, endpoint_id),
+      ...{ payload_bytes: event.payload_bytes, attempts: [], payload_sha256: undefined },
+      ...{ payload_erased: undefined, interventions: undefined, cause: undefined },
+      ...{ asked_to_wait: undefined, earlier_runs: undefined },
     };
   }
 
@@ -175,6 +166,26 @@ export class DeliveryReader {
     const page = await (isOfOne ? untilStored(event_id, read, ({ data }) => data.length > 0) : read());
     return { ...page, data: await withExtras(archive, page.data, extras, () => accountId) };
   }
+}
+
+/** A delivery that nothing has happened to yet, as lists show it: its event tells of it. */
+export function notBegun(
+  { id: event_id, account_id, event_kind, sequence, carrier_of }: ArchivedEvent,
+  endpoint_id: string,
+): DeliverySummary {
+  const created_at = createdAt(event_id);
+  const carrier = carrier_of.get(endpoint_id);
+  return {
+    ...{ id: deliveryId({ event_id, endpoint_id }), event_id, endpoint_id, event_kind },
+    ...(sequence !== undefined && { sequence }),
+    ...{ status: 'delivering', created_at, started_at: created_at },
+    ...{ closed_at: undefined, next_attempt_at: undefined, reason: shownReason('delivering', undefined) },
+    workflow_id:
+      carrier === undefined
+        ? deliveryWorkflowId(account_id, { event_id, endpoint_id })
+        : groupWorkflowId(carrier),
+    run_id: '',
+  };
 }
 
 /** A row of a list, and what it is shown with only if that is asked for. */

@@ -7,7 +7,7 @@ import type { DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import { type FailingTask, keepsFailing } from '../../domain/explain/failing-task.js';
 import { asksForDeliveries, type DeliveryFilter } from '../../domain/list/delivery-filter.js';
 import { InvalidCursorError } from '../errors.js';
-import { MAX_EXAMINED } from './delivery-reader.js';
+import { MAX_EXAMINED, notBegun } from './delivery-reader.js';
 import { type EventSummary, type EventWithPayload, fanOutProgress, findFanOut } from './event-view.js';
 import { readFailingTask } from './failing-task.js';
 import { type LedgerSources, untilStored } from './locate.js';
@@ -55,13 +55,17 @@ export class EventReader {
       ({ stored, fanOut }) => fanOut !== undefined || stored.length >= awaited,
     );
     const { event_kind: kind, sequence, is_test, payload, kept } = event;
+    const rows = new Set(stored.map(({ endpoint_id }) => endpoint_id));
+    // What a fan-out has not started yet is told by how far that is.
+    const others = fanOut ? [] : event.endpoint_ids.filter((id) => !rows.has(id));
+    const begun = stored.map(summaryIn);
     return {
       ...{ id: eventId, kind, created_at: createdAt(eventId) },
       ...(sequence !== undefined && { sequence }),
       payload,
       is_erased: kept !== undefined && payload === undefined,
       fan_out: fanOutProgress(fanOut),
-      deliveries: stored.map(summaryIn),
+      deliveries: [...begun, ...others.map((id) => notBegun(event, id))].slice(0, MAX_DELIVERIES),
       ...(is_test && { is_test }),
     };
   }

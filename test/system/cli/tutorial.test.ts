@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { freePort } from '../../../src/embedded/servers/ports.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { folderOfEach } from '../../support/folder.js';
-import { archived } from '../../support/parts/archive.js';
+import { archived } from '../../support/parts/records.js';
 import { inProcess } from '../../support/programs/command.js';
 import { startCommand } from '../../support/programs/process.js';
 import { startSystem, type TestSystem } from '../../support/system.js';

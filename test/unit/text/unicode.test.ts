@@ -61,9 +61,8 @@ async function kept(text: string) {
     userAgent: 'Hookline/test',
   } as unknown as Parameters<typeof createSend>[0]);
   const event = { account_id: 'acct_1', event_id: 'evt_1', event_kind: 'purchase', accepted_at: '' };
-  const group = { events: [{ ...event, payload: '{}' }], deliveries: [{ event: 0, endpoint_id: 'ep_1' }] };
-  const first = { index: 0, number: 1, trigger: 'schedule' } as const;
-  const request = attemptRequest(group, 5_000, first) ?? assert.fail();
+  const attempt = { index: 0, number: 1, trigger: 'schedule' } as const;
+  const request = attemptRequest({ event, endpoint_id: 'ep_1', attempt }, 5_000);
   const endpoint = {
     target_url: 'https://x.test',
     version: 1,

@@ -19,9 +19,7 @@ import { exportLines, placeOfCursor } from './export-lines.js';
 const after = z.string().describe('Where an export goes on that ended with this line');
 const record = z
   .record(z.string(), z.unknown())
-  .describe(
-    'The canonical record, of which the log has a leaf; of a change from the next checkpoint on',
-  )
+  .describe('The canonical record, of which the log has a leaf; of a change from the next checkpoint on')
   .meta({ id: 'LoggedRecord' });
 
 const lineSchema = z
