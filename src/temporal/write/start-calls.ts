@@ -105,6 +105,11 @@ export class StartCalls {
     if (await startedNow(this.startOneGroup(pending, id))) return [];
     const { client } = this.options;
     const execution = await describeExecution(client, groupWorkflowId(id));
+    // The rows of what waits could not be kept, or nobody has heard that the start had succeeded.
+    if (execution && pending.every(({ placement }) => placement.held))
+      await this.keepStarted(this.groupInput(pending), {
+        ...{ workflow_id: execution.workflowId, run_id: execution.runId, in_group: true },
+      });
     const there = execution ? await readMemberIds(client, execution) : new Set();
     return pending.filter(({ event, target }) => !there.has(deliveryId({ ...event, ...target })));
   }
@@ -220,16 +225,10 @@ export class StartCalls {
   }
 
   private async startOneGroup(pending: readonly PendingDelivery[], id: string): Promise<void> {
-    const { settings, earlyAttempts } = this.options;
-    const group = toGroup(pending);
-    const isolated = pending.every(({ placement }) => placement.isolated);
-    const held = isolated ? heldBack(pending) : {};
+    const input = this.groupInput(pending);
+    const { events, deliveries } = input;
     const workflowId = groupWorkflowId(id);
-    const kind = group.events[0]?.event_kind ?? '';
-    const input: LiveGroup = {
-      ...{ ...group, ...settings, ...held },
-      ...(isolated ? { isolated } : begunIn(pending)),
-    };
+    const kind = events[0]?.event_kind ?? '';
     const waiting = input.held && waitFromStart(input, sharedNow());
     const { states = [] } = waiting ?? {};
     const { firstExecutionRunId: run_id } = await this.start(input, {
@@ -239,21 +238,28 @@ export class StartCalls {
       ...(waiting
         ? // Until it is released, or its wait is over, it needs no workflow task.
           { startDelay: waiting.waitMs, staticDetails: `At its start:\n\n${describeStates(states)}` }
-        : { requestEagerStart: earlyAttempts !== undefined }),
+        : { requestEagerStart: this.options.earlyAttempts !== undefined }),
       staticSummary: groupSummary(
         kind,
-        group.deliveries.map(({ endpoint_id }) => endpoint_id),
+        deliveries.map(({ endpoint_id }) => endpoint_id),
         () => pending[0]?.host?.(),
       ),
       typedSearchAttributes: ledgerAttributes({
-        accounts: distinct(group.events.map(({ account_id }) => account_id)),
-        endpoints: distinct(group.deliveries.map(({ endpoint_id }) => endpoint_id)),
-        events: distinct(group.events.map(({ event_id }) => event_id)),
+        accounts: distinct(events.map(({ account_id }) => account_id)),
+        endpoints: distinct(deliveries.map(({ endpoint_id }) => endpoint_id)),
+        events: distinct(events.map(({ event_id }) => event_id)),
         kind,
         status: groupStatus(statusesOf(states)),
       }),
     });
     if (waiting) await this.keepStarted(input, { workflow_id: workflowId, run_id, in_group: true });
+  }
+
+  private groupInput(pending: readonly PendingDelivery[]): LiveGroup {
+    const group = { ...toGroup(pending), ...this.options.settings };
+    return pending.every(({ placement }) => placement.isolated)
+      ? { ...group, ...heldBack(pending), isolated: true }
+      : { ...group, ...begunIn(pending) };
   }
 
   /** Keeps rows of what was attempted in this process for an execution that runs in another one. */
