@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
@@ -12,6 +13,9 @@ type Report = AttemptReport | null;
  * How many deliveries are remembered of which only one side has asked: more than may wait to be started in a process.
  */
 const MAX_CLAIMS = 20_000;
+
+/** A workflow of this process asks for its attempts within this of their end, milliseconds. */
+const UNCLAIMED_AFTER_MS = 500;
 
 /**
  * First attempts in the direct lane. Two sides ask for each of them: the code that accepts the event, once the event is
@@ -61,6 +65,19 @@ export class EarlyAttempts implements Port {
         return claimed ?? this.makeOne(order, timeoutMs, false);
       }),
     );
+  }
+
+  /**
+   * What has been begun, if nobody has asked for it a moment after it has ended: the workflow runs in another process.
+   */
+  async unclaimed(orders: readonly FirstOrder[]): Promise<Report[] | undefined> {
+    const begun = orders.map((order) => this.claims.get(nameOf(order)));
+    const reports = await Promise.all(begun);
+    await delay(UNCLAIMED_AFTER_MS);
+    const isUnclaimed = orders.every((order, index) => this.claims.get(nameOf(order)) === begun[index]);
+    if (!isUnclaimed || begun.includes(undefined)) return undefined;
+    for (const order of orders) this.claims.delete(nameOf(order));
+    return reports.map((report) => report ?? null);
   }
 
   private async makeOne(order: FirstOrder, timeoutMs: number, placed: boolean): Promise<Report> {

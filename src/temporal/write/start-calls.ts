@@ -46,8 +46,8 @@ import type { PendingDelivery } from './admission.js';
 export interface EarlyAttempts {
   /** @returns whether it does: not while the process stops */
   begin(orders: readonly FirstOrder[], timeoutMs: number): boolean;
-  /** What has been begun. Who asks takes it. */
-  attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
+  /** What has been begun, if no workflow of this process has asked for it; it does not get it any more then. */
+  unclaimed(orders: readonly FirstOrder[]): Promise<(AttemptReport | null)[] | undefined>;
 }
 
 /** Measures start calls. */
@@ -271,7 +271,8 @@ export class StartCalls {
     const at = sharedNow();
     const machine = new GroupMachine(input, at);
     const orders = machine.orders(machine.firstAttempts);
-    const reports = (await earlyAttempts?.attempt(orders, settings.attempt_timeout_ms)) ?? [];
+    const reports = await earlyAttempts?.unclaimed(orders);
+    if (!reports) return;
     const now = sharedNow();
     const deliveries = settledOrders({ orders, settings, seed: machine.seed }, reports, now);
     const run = {
