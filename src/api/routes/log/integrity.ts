@@ -150,7 +150,7 @@ async function isEvent({ database }: ApiDependencies, accountId: string, id: str
   return (await database.archive.event(accountId, id)) !== undefined;
 }
 
-/** @param deliveries its archived ones */
+/** @param deliveries its ids: of open ones, which have no record yet, what is shown is compared alone */
 async function ofEvent(
   dependencies: ApiDependencies,
   accountId: string,
@@ -160,13 +160,14 @@ async function ofEvent(
   const checks: Check[] = [];
   for (const delivery_id of deliveries) {
     const stored = await archive.stored(accountId, delivery_id);
-    const inThis = stored ? await ofStored(dependencies, accountId, stored) : [];
+    if (!stored) continue;
+    const isRecorded = stored.archived.record !== undefined;
+    const inThis = isRecorded ? await ofStored(dependencies, accountId, stored) : [asShown(stored.altered)];
     checks.push(...inThis.map((check) => ({ ...check, delivery_id })));
   }
-  if (checks.length > 0) return checks;
-  return [
-    checked('log', 'unknown', 'No delivery of the event has closed yet: records are of closed deliveries.'),
-  ];
+  if (checks.some(({ check }) => check === 'log')) return checks;
+  const open = 'No delivery of the event has closed yet: records are of closed deliveries.';
+  return [checked('log', 'unknown', open), ...checks];
 }
 
 /** Whether the signed log holds the record of a delivery, where its segment says. */
