@@ -119,6 +119,19 @@ describe('early attempts', () => {
     assert.equal(made.length, 1);
   });
 
+  it('are reported here only if no workflow asks for them within a moment of their end', async () => {
+    const { made, earlyAttempts, ask } = counted();
+    earlyAttempts.begin(ONE, 5_000);
+    const kept = earlyAttempts.unclaimed(ONE);
+    await ask();
+    assert.equal(await kept, undefined, 'the workflow has asked');
+    earlyAttempts.begin(OTHER, 5_000);
+    const [report] = (await earlyAttempts.unclaimed(OTHER)) ?? [];
+    assert.equal(report?.kind === 'not_attempted' && report.reason, 'attempt 2');
+    await ask(OTHER);
+    assert.equal(made.length, 3, 'a workflow that asks after that makes the attempt itself');
+  });
+
   it('are made again if a workflow asks again', async () => {
     const { made, earlyAttempts, ask } = counted();
     earlyAttempts.begin(ONE, 5_000);
