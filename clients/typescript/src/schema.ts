@@ -791,7 +791,7 @@ export interface paths {
          * Stream the events of a period with their deliveries, a JSON text on each line
          * @description Requires the scope `deliveries:read`.
          */
-        get: operations["exportArchive"];
+        get: operations["exportRecords"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8874,7 +8874,7 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
-    exportArchive: {
+    exportRecords: {
         parameters: {
             query?: {
                 from?: string;
@@ -8979,7 +8979,7 @@ export interface operations {
                      *           "first": 0,
                      *           "last": 0,
                      *           "at": "2026-11-21T12:00:00.000Z",
-                     *           "why": "…"
+                     *           "why": "MongoDB was restored: a checkpoint of 1204 records was signed, and MongoDB has 1180"
                      *         }
                      *       ],
                      *       "missing_count": 0,
