@@ -136,14 +136,6 @@ export const SERVICE_COMMANDS = {
       );
     },
   },
-  key: {
-    summary: 'print the query that finds a business key in Temporal UI: hookline key <account> <name:value>',
-    async run(_values, [accountId, key]) {
-      if (!accountId || !key) throw new Error('Name account and key: hookline key <account> order_id:1001');
-      const { printKeyQuery } = await import('./key.js');
-      await printKeyQuery(await loadServerSettings(), accountId, key);
-    },
-  },
   'test-alert': {
     summary: 'send a test message to the addresses and the chat that alerts go to',
     help: [

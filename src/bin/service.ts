@@ -195,8 +195,12 @@ async function startParts(
   // After the last request, and before the worker stops, which makes the first attempts of what is started.
   serves.add(keepStarting(settings.HOOKLINE_TEST_TIME_SCALE, servers, starter, logger));
 
+  const accepting = async () => {
+    if (!starter.hasRoom) throw new Error('Too many events wait to be started.');
+    await restores.hasLooked();
+  };
   const health = {
-    readiness: createReadiness(servers, worker),
+    readiness: createReadiness(servers, worker, role === 'worker' ? undefined : accepting),
     warnings: clocks.warnings,
     stopping: stopping.signal,
   };

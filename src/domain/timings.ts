@@ -96,18 +96,10 @@ export const TIMINGS = {
   group_broken_ms: 10_000,
   /** While attempts of a group are in flight all the time, lists see what has happened so far this often. */
   group_shown_ms: 5_000,
-  /**
-   * What closed later than this before now is left to the next run of the archive: an incident ends a moment after the
-   * attempt that ends it.
-   */
-  archive_settles_ms: 15_000,
-  /**
-   * Visibility that has fallen behind lists an execution long after it closed: what the archive has looked for, it
-   * looks for once more after this.
-   */
-  archive_second_look_ms: 15 * 60_000,
   /** A log that seems to be altered is looked at again after this, before anybody is told. */
   log_looks_again_ms: 2_000,
+  /** How often a process that serves the API looks whether MongoDB was restored under it. */
+  restore_look_ms: 60_000,
   /** How an act ended of which nobody has said so is found out after this: who recorded it does it no more by then. */
   acts_settle_ms: 60_000,
   /** How often a process renews that it holds the stream of a listener. */

@@ -112,7 +112,7 @@ describe('an export in a browser [world]', () => {
     await says(page, 'Must be later than From.');
     await page.getByLabel('To', { exact: true }).fill('2099-03-01T12:00');
     await button(page, 'Download').click();
-    await says(page, 'Nothing is archived of this period.');
+    await says(page, 'Nothing is kept of this period.');
     assert.equal(new URL(page.url()).searchParams.get('to'), '2099-03-01T11:00:00.000Z');
     assert.deepEqual(tab.errors, []);
     await tab.context.close();
@@ -173,7 +173,7 @@ describe('an export in a browser [world]', () => {
     for (const [token, answer] of [
       [await key(['endpoints:read']), 'needs the scope deliveries:read'],
       [link.json.token, 'A portal session may not do this.'],
-      [stage.stranger.key, 'Nothing is archived of this period.'],
+      [stage.stranger.key, 'Nothing is kept of this period.'],
     ]) {
       const tab = await signIn(token, WITHOUT_PICKER);
       await tab.page.goto(stage.system.url + ADDRESS);

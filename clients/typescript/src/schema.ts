@@ -584,7 +584,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say whether a delivery has been altered: what is shown, its record, the signed log, and Temporal
+         * Say whether a delivery has been altered: what is shown, its record, and the signed log
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getDeliveryIntegrity"];
@@ -791,7 +791,7 @@ export interface paths {
          * Stream the events of a period with their deliveries, a JSON text on each line
          * @description Requires the scope `deliveries:read`.
          */
-        get: operations["exportArchive"];
+        get: operations["exportRecords"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1308,7 +1308,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the deliveries of all accounts that Temporal keeps: open ones first, then the latest closed
+         * List the deliveries of all accounts: open ones first, then the latest closed
          * @description Requires the scope `admin`.
          */
         get: operations["listInstallationDeliveries"];
@@ -2565,10 +2565,10 @@ export interface components {
             verdict: "unaltered" | "altered" | "not_proven";
             checks: {
                 /**
-                 * @description log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. temporal: Temporal says the same. tag: of a change, what was written has a tag under a key that is not in the database
+                 * @description log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. tag: of a change, what was written has a tag under a key that is not in the database
                  * @enum {string}
                  */
-                check: "log" | "shown" | "payload" | "temporal" | "tag";
+                check: "log" | "shown" | "payload" | "tag";
                 /**
                  * @description unknown: there is nothing to compare with, or not yet
                  * @enum {string}
@@ -2638,7 +2638,7 @@ export interface components {
             endpoint_id: string;
             /** @description Absent if there is no such event */
             event?: components["schemas"]["EventSummary"];
-            /** @description Absent if there is none, and if its record cannot be read because its workflow fails */
+            /** @description Absent if there is none */
             delivery?: {
                 id: string;
                 /**
@@ -2793,7 +2793,7 @@ export interface components {
             done: number;
             /** @description Not what they were any more when their turn came, or their endpoint was deleted */
             skipped: number;
-            /** @description Temporal refused, or the event is not kept any more */
+            /** @description Temporal refused, or the payload is not kept any more */
             failed: number;
             /** @description The first failures, at most 10 */
             failures?: {
@@ -2967,7 +2967,7 @@ export interface components {
             /** @description How many of them events have */
             event_count: number;
             void_count: number;
-            /** @description Numbers that no event has, nor will have: a process had reserved them. leaf_index: where the log says so; absent until the next run of the archive */
+            /** @description Numbers that no event has, nor will have: a process had reserved them. leaf_index: where the log says so; absent until its next run */
             void: {
                 first: number;
                 last: number;
@@ -3718,7 +3718,7 @@ export interface components {
                  */
                 created_at: string;
             };
-            /** @description What Temporal held of the subject when the erasure was requested */
+            /** @description What was kept of the subject when the erasure was requested */
             covered: {
                 events: number;
                 deliveries: number;
@@ -8874,7 +8874,7 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
-    exportArchive: {
+    exportRecords: {
         parameters: {
             query?: {
                 from?: string;
@@ -8979,7 +8979,7 @@ export interface operations {
                      *           "first": 0,
                      *           "last": 0,
                      *           "at": "2026-11-21T12:00:00.000Z",
-                     *           "why": "…"
+                     *           "why": "MongoDB was restored: a checkpoint of 1204 records was signed, and MongoDB has 1180"
                      *         }
                      *       ],
                      *       "missing_count": 0,

@@ -91,7 +91,7 @@ const TAGS = {
   listeners: 'Temporary endpoints whose deliveries go to a connected program, such as `hookline listen`',
   log: 'The log that proves what was recorded: checkpoints, keys and proofs',
   explain: 'Why an endpoint got an event, or did not',
-  exports: 'The archive of an account as a stream: what was accepted in a period, with its deliveries',
+  exports: 'What is kept of an account as a stream: events of a period, with their closed deliveries',
   replays: 'Acts on many deliveries at once: sending them again, retrying, cancelling, resuming',
   webhooks: 'What endpoints receive',
 };

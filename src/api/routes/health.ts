@@ -12,8 +12,7 @@ export interface HealthAnswer {
 }
 
 /**
- * `/healthz`: the process is alive. `/readyz`: everything that it needs for its work is reachable, and it is not to
- * stop. `/metrics`: for Prometheus.
+ * `/healthz`: the process is alive. `/readyz`: it can do its work, and is not to stop. `/metrics`: for Prometheus.
  */
 export function healthRoutes(router: Router<State>, { metricsPage, ...health }: ApiDependencies): void {
   const report = healthReports(health);
@@ -63,11 +62,17 @@ async function reportReadiness({
       return [name, state] as const;
     }),
   );
-  const isReady = checks.every(([, state]) => state === 'ok');
-  const status = isReady ? 'ok' : 'unavailable';
+  const failed = checks.filter(([, state]) => state !== 'ok').map(([name]) => name);
+  const isReady = failed.every((name) => isDispensable(name, readiness));
+  const status = failed.length === 0 ? 'ok' : isReady ? 'degraded' : 'unavailable';
   const found = warnings();
   return {
     status: isReady ? 200 : 503,
     body: { status, checks: Object.fromEntries(checks), ...(found.length > 0 && { warnings: found }) },
   };
+}
+
+/** A process that accepts events, and reads from MongoDB, does without Temporal; a worker does not. */
+function isDispensable(name: string, readiness: Health['readiness']): boolean {
+  return name === 'temporal' && 'events' in readiness;
 }

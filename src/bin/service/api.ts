@@ -98,6 +98,15 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     'Numbers of events were not renewed or given back. This is tried again.',
   );
   const stopRenewing = repeat(SEQUENCE.renewEveryMs, () => numbers.renew().catch(notRenewed));
+  const stopLooking = repeat(settings.HOOKLINE_TEST_TIME_SCALE.restore_look_ms, () =>
+    restores.look().catch((error: unknown) => {
+      if (!outages.recognize(error))
+        logger.warn(
+          { err: error },
+          'It could not be looked whether MongoDB was restored. This is tried again.',
+        );
+    }),
+  );
   const logSigners = createLogSigners(settings, database);
   const app = createApp({
     settings,
@@ -145,6 +154,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       await Promise.all([
         sharesCounts && sharing.stop(),
         payloads.close(),
+        stopLooking(),
         stopRenewing().then(() => numbers.stop().catch(notRenewed)),
       ]);
     },

@@ -1,23 +1,28 @@
 import { withTimeout } from '../../domain/basics/with-timeout.js';
-import { requirePreparedNamespace } from '../../temporal/server/namespace.js';
 import type { RunningWorker } from '../../temporal/server/worker.js';
 import type { Servers } from './servers.js';
 
-/** What must hold for a process to be ready. A check that rejects says why not. */
+/** Checks of what a process needs to be ready, by name. One that rejects says why not. */
 export interface Readiness {
   [name: string]: () => Promise<void>;
   mongodb(): Promise<void>;
   temporal(): Promise<void>;
-  /** `hookline migrate` has been run for this version. */
+  /** MongoDB has the indexes of this version. The namespace of Temporal was looked at when the process started. */
   migrated(): Promise<void>;
 }
 
 /** How long a server may take to answer a check, milliseconds. */
 const CHECK_MS = 2_000;
 
-/** @param worker that of this process, if it has one */
-export function createReadiness(servers: Servers, worker: Promise<RunningWorker> | undefined): Readiness {
-  const { database, temporal } = servers;
+/**
+ * @param worker that of this process, if it has one
+ * @param accepting resolves if events can be accepted; absent in a process that does not serve the API
+ */
+export function createReadiness(
+  { database, temporal }: Servers,
+  worker: Promise<RunningWorker> | undefined,
+  accepting: (() => Promise<void>) | undefined,
+): Readiness {
   const { client } = temporal;
   const { namespace } = client.options;
   return {
@@ -25,7 +30,8 @@ export function createReadiness(servers: Servers, worker: Promise<RunningWorker>
     temporal: async () => {
       await withTimeout(CHECK_MS, client.workflowService.describeNamespace({ namespace }));
     },
-    migrated: onceTrue(() => withTimeout(CHECK_MS, requireMigrated(servers))),
+    migrated: onceTrue(() => withTimeout(CHECK_MS, requireIndexes(database))),
+    ...(accepting && { events: () => withTimeout(CHECK_MS, accepting()) }),
     ...(worker && {
       worker: async () => {
         if (!(await withTimeout(CHECK_MS, worker)).isRunning()) throw new Error('The worker is not running.');
@@ -34,12 +40,9 @@ export function createReadiness(servers: Servers, worker: Promise<RunningWorker>
   };
 }
 
-async function requireMigrated({ database, temporal }: Servers): Promise<void> {
-  const [hasIndexes] = await Promise.all([
-    database.hasIndexes(),
-    requirePreparedNamespace(temporal, temporal.client.options.namespace),
-  ]);
-  if (!hasIndexes) throw new Error('MongoDB lacks indexes of this version. Run "hookline migrate".');
+async function requireIndexes(database: Servers['database']): Promise<void> {
+  if (!(await database.hasIndexes()))
+    throw new Error('MongoDB lacks indexes of this version. Run "hookline migrate".');
 }
 
 /** A check that is not made again once it has passed. */

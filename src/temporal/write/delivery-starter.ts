@@ -142,6 +142,11 @@ export class DeliveryStarter implements StartPlanner {
     this.unstarted.checkRoom(deliveries, payload.length);
   }
 
+  /** Not so many deliveries wait to be started that events are refused. */
+  get hasRoom(): boolean {
+    return this.unstarted.hasRoom;
+  }
+
   get isBehind(): boolean {
     return this.unstarted.waiting > BEHIND_FROM;
   }

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { prepareNamespace } from '../../../src/temporal/server/namespace.js';
+import { PURCHASE } from '../../support/api-client.js';
+import { startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { runHere } from '../../support/programs/command.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { servers, temporalOfRun } from '../../support/servers.js';
 import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-async function ready(url: string): Promise<{ status: number; checks: Record<string, string> }> {
+async function ready(url: string) {
   const response = await fetch(`${url}/readyz`);
-  const { checks } = (await response.json()) as { checks: Record<string, string> };
-  return { status: response.status, checks };
+  const body = (await response.json()) as { status: string; checks: Record<string, string> };
+  return { ...body, code: response.status };
 }
 
 /** What `hookline serve` says when it cannot start. */
@@ -36,14 +38,15 @@ describe('readiness [world]', () => {
   it('is denied until `hookline migrate` has made the indexes', async () => {
     system = await startSystem();
     const before = await ready(system.url);
-    assert.equal(before.status, 503);
-    assert.deepEqual(before.checks, { mongodb: 'ok', temporal: 'ok', migrated: 'unavailable', worker: 'ok' });
+    assert.equal(before.code, 503);
+    const checks = { mongodb: 'ok', temporal: 'ok', migrated: 'unavailable', events: 'ok', worker: 'ok' };
+    assert.deepEqual(before.checks, checks);
     await runHere('migrate', system.environment);
     const { url } = system;
     // It is asked at most once a second.
     await until(
       () => ready(url),
-      ({ status }) => status === 200,
+      ({ code }) => code === 200,
     );
   });
 
@@ -51,8 +54,8 @@ describe('readiness [world]', () => {
     const environment = await testEnvironment();
     await runHere('migrate', environment);
     system = await startSystem(environment, 'worker');
-    const { status, checks } = await ready(system.url);
-    assert.equal(status, 200);
+    const { code, checks } = await ready(system.url);
+    assert.equal(code, 200);
     assert.deepEqual(checks, { mongodb: 'ok', temporal: 'ok', migrated: 'ok', worker: 'ok' });
     assert.equal((await fetch(`${system.url}/healthz`)).status, 200);
     assert.equal((await fetch(`${system.url}/v18.0/events`)).status, 404);
@@ -60,6 +63,34 @@ describe('readiness [world]', () => {
     assert.match(metrics, /^# TYPE hookline_attempt_duration_seconds histogram$/m);
     assert.match(metrics, /^nodejs_eventloop_lag_p99_seconds /m);
     assert.doesNotMatch(metrics, /hookline_http_requests_total|hookline_backlog/);
+  });
+
+  it('needs no Temporal where events are accepted meanwhile, and does where deliveries are made', async () => {
+    const proxy = await startFreezingProxy(servers().temporalAddress);
+    const environment = await testEnvironment({ TEMPORAL_ADDRESS: proxy.address });
+    await runHere('migrate', environment);
+    system = await startSystem(environment);
+    const worker = await startSystem(environment, 'worker');
+    try {
+      const client = await system.account();
+      proxy.freeze();
+      const withoutTemporal = ({ checks }: { checks: Record<string, string> }) =>
+        checks['temporal'] === 'unavailable';
+      const { url } = system;
+      const [served, worked] = await Promise.all(
+        [url, worker.url].map((at) => until(() => ready(at), withoutTemporal)),
+      );
+      const checks = { mongodb: 'ok', temporal: 'unavailable', migrated: 'ok', worker: 'ok' };
+      assert.deepEqual(served, { code: 200, status: 'degraded', checks: { ...checks, events: 'ok' } });
+      assert.deepEqual(worked, { code: 503, status: 'unavailable', checks });
+      assert.equal((await client.request('POST', '/v18.0/events/purchase', { raw: PURCHASE })).status, 202);
+    } finally {
+      proxy.thaw();
+      await worker.stop();
+      await system.stop();
+      system = undefined;
+      await proxy.close();
+    }
   });
 
   it('cannot come about without servers, and `serve` says in one sentence what to do', async () => {

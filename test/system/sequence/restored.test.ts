@@ -11,6 +11,7 @@ import { archived, forget, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 /** The copy has the account with one event, numbered 1; after it three more are accepted, and MongoDB is restored. */
 describe('numbers of events after a restore of MongoDB', () => {
@@ -129,6 +130,20 @@ describe('numbers of events after a restore of MongoDB', () => {
     // Of another task queue Temporal has nothing.
     await restored({ HOOKLINE_TASK_QUEUE: `${system.environment['HOOKLINE_TASK_QUEUE']}x` });
     await isAbove(given, /^MongoDB was restored: a checkpoint of \d+ records was signed/);
+  });
+
+  it('are above them, if processes ran meanwhile: they look again and again [world]', async () => {
+    await begin(503);
+    await goOn();
+    const { environment } = system;
+    await system.stop();
+    system = await startSystem({ ...environment, HOOKLINE_TEST_TIME_SCALE: '0.02' });
+    client = apiClient(system.url, client);
+    assert.deepEqual((await sequence()).lost, []);
+    await restore(uri(), join(folder, 'dump'));
+    const { lost } = await until(sequence, (told) => told.lost.length > 0);
+    assert.equal(lost[0].first, 2);
+    assert.match(lost[0].why, /^MongoDB was restored: Temporal has /);
   });
 
   it('go on as they were after a start without a restore, also while the copy cannot be read [world]', async () => {

@@ -35,6 +35,7 @@ const VALUES: Record<string, Json> = {
     DELIVERY,
   'Found|Integrity|Resend.id': DELIVERY,
   'Event|EventSummary|getEventIntegrity.id': EVENT,
+  'lost.why': 'MongoDB was restored: a checkpoint of 1204 records was signed, and MongoDB has 1180',
   'checks.detail': 'The signed log holds the record as number 3, in its checkpoint of 23 records.',
   'Endpoint|EndpointWithIncident|EndpointWithSecret|InstallationEndpoint.id': ENDPOINT,
   'getMe.id': PROFILE,
@@ -205,8 +206,8 @@ const VALUES: Record<string, Json> = {
   'Change.after': { status: 'paused', status_reason: 'Stock-taking until Monday.' },
 
   // Exports
-  'exportArchive.id': EVENT,
-  'exportArchive.after': 'YWZ0ZXItdGhlLWxhc3QtbGluZQ',
+  'exportRecords.id': EVENT,
+  'exportRecords.after': 'YWZ0ZXItdGhlLWxhc3QtbGluZQ',
 
   // Certificates
   delivery_id: DELIVERY,

@@ -180,7 +180,7 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
           .enum(PAYLOAD_RULES)
           .default('keep')
           .describe(
-            'erase: the data keys are deleted in the end, so that no payload of the account can be read any more, in histories, archive and backups alike; needs subjects:write. Also for an account that was deleted before',
+            'erase: the data keys are deleted in the end, so that no payload of the account can be read any more, in MongoDB and its backups alike; needs subjects:write. Also for an account that was deleted before',
           ),
       }),
       responses: {

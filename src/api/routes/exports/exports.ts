@@ -61,10 +61,10 @@ const isCursor = (text: string) => CURSORS.some((pattern) => pattern.test(text))
 
 async function* nothing() {}
 
-/** Exports: the archive of an account, as a stream. */
+/** Exports: what is kept of an account, as a stream. */
 export function exportOperations({ database: { archive, changes } }: ApiDependencies): Operation[] {
   return [
-    operation('get', '/exports', 'exportArchive', {
+    operation('get', '/exports', 'exportRecords', {
       summary: 'Stream the events of a period with their deliveries, a JSON text on each line',
       scope: 'deliveries:read',
       closedToPortal: true,

@@ -29,8 +29,7 @@ export function installationListOperations({
 }: ApiDependencies): Operation[] {
   return [
     listOperation('/installation/deliveries', 'listInstallationDeliveries', {
-      summary:
-        'List the deliveries of all accounts that Temporal keeps: open ones first, then the latest closed',
+      summary: 'List the deliveries of all accounts: open ones first, then the latest closed',
       ...OPERATORS,
       parameters: {
         event_kind: kindParameter,

@@ -68,7 +68,7 @@ export function logOperations(dependencies: ApiDependencies): Operation[] {
 /** @throws Problem 404 if there is none yet */
 async function lastCheckpoint({ database: { log }, logKeys }: ApiDependencies) {
   const head = await log.head(await logKeys.known());
-  if (!head) throw notFound('checkpoint', 'of the log yet: the first run of the archive signs one');
+  if (!head) throw notFound('checkpoint', 'of the log yet: its first run signs one');
   return head;
 }
 

@@ -49,7 +49,7 @@ const replaySchema = z
     skipped: count.describe(
       'Not what they were any more when their turn came, or their endpoint was deleted',
     ),
-    failed: count.describe('Temporal refused, or the event is not kept any more'),
+    failed: count.describe('Temporal refused, or the payload is not kept any more'),
     failures: z
       .array(z.object({ id: z.string(), detail: z.string() }))
       .optional()

@@ -24,7 +24,7 @@ const completenessSchema = z
     void: z
       .array(range.extend({ at: timeSchema, leaf_index: z.int().optional() }))
       .describe(
-        'Numbers that no event has, nor will have: a process had reserved them. leaf_index: where the log says so; absent until the next run of the archive',
+        'Numbers that no event has, nor will have: a process had reserved them. leaf_index: where the log says so; absent until its next run',
       ),
     open_count: z.int(),
     open: ranges('Numbers of which it is not known yet whether events have them'),

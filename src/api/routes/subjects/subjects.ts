@@ -44,7 +44,7 @@ const erasureSchema = z
       .describe('The data key. Everything that it encrypted names it, and cannot be read without it'),
     covered: z
       .object({ events: count, deliveries: count, open_deliveries: count })
-      .describe('What Temporal held of the subject when the erasure was requested'),
+      .describe('What was kept of the subject when the erasure was requested'),
     cancelled_deliveries: count.describe('Open deliveries that were cancelled because of it'),
   })
   .meta({ id: 'Erasure' });

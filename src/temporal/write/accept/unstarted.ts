@@ -29,6 +29,11 @@ export class Unstarted {
     if (this.deliveries > 0) throw new LedgerBusyError('Too many events wait to be started.');
   }
 
+  /** The bound is not reached. */
+  get hasRoom(): boolean {
+    return this.deliveries < MAX_UNSTARTED && this.bytes < MAX_UNSTARTED_BYTES;
+  }
+
   /** How many deliveries wait. */
   get waiting(): number {
     return this.deliveries;

@@ -59,7 +59,7 @@ func main() {
 	expect(err == nil && shown.JSON200 != nil && shown.JSON200.Metadata["team"] == "billing", err, shown)
 
 	from := "2026-01-01T00:00:00Z"
-	exported, err := client.ExportArchiveWithResponse(ctx, &hookline.ExportArchiveParams{From: &from})
+	exported, err := client.ExportRecordsWithResponse(ctx, &hookline.ExportRecordsParams{From: &from})
 	expect(err == nil && exported.StatusCode() == 200, err, exported)
 	fmt.Println("a list of fields, a profile, a page, a 400 as an object, an endpoint with metadata, an export: as expected")
 }

@@ -4,7 +4,7 @@ import os
 
 from hookline_client import AuthenticatedClient
 from hookline_client.api.endpoints import create_endpoint, get_endpoint
-from hookline_client.api.exports import export_archive
+from hookline_client.api.exports import export_records
 from hookline_client.api.me import get_me
 from hookline_client.api.profiles import create_profile, list_profiles
 from hookline_client.models import CreateEndpointBody, CreateProfileBody, GetMeFieldsItem
@@ -31,6 +31,6 @@ endpoint = create_endpoint.sync_detailed(
 assert endpoint.status_code == 201, endpoint
 shown = get_endpoint.sync_detailed(client=client, id=endpoint.parsed.id)
 assert shown.parsed.metadata.additional_properties == {"team": "billing"}, shown
-exported = export_archive.sync_detailed(client=client, from_="2026-01-01T00:00:00Z")
+exported = export_records.sync_detailed(client=client, from_="2026-01-01T00:00:00Z")
 assert exported.status_code == 200 and isinstance(exported.parsed, str), exported
 print("a list of fields, a profile, a page, a 400 as an object, an endpoint with metadata, an export: as expected")

@@ -38,7 +38,7 @@ export function EveryDelivery() {
     <>
       <PageHead
         title="Deliveries"
-        about="Of all accounts: open ones first, then the latest closed that Temporal keeps. Choose an account to see those of the archive, to filter by endpoint, or to replay."
+        about="Of all accounts: open ones first, then the latest closed. Choose an account to filter by endpoint, or to replay."
       />
       <Filters count={[status, created_after ?? created_before].filter(Boolean).length}>
         <StatusMenu

@@ -61,10 +61,7 @@ export function Erasure() {
                     <dd className="big number">{data.cancelled_deliveries}</dd>
                   </div>
                 </dl>
-                <p className="muted small">
-                  What Temporal held when it was asked for. Archived events about the person are erased with
-                  them, and not counted.
-                </p>
+                <p className="muted small">What was kept of the person when it was asked for.</p>
               </div>
             </Card>
             <Card title="Certificate">

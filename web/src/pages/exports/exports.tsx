@@ -18,7 +18,7 @@ interface Search {
 
 const MONTH_MS = 30 * 86_400_000;
 
-/** The page that downloads the archive of a period. The address names the period. */
+/** The page that downloads what is kept of a period. The address names the period. */
 export function Exports() {
   const role = useRole();
   const navigate = useNavigate();
@@ -40,7 +40,7 @@ export function Exports() {
     <>
       <PageHead
         title="Exports"
-        about="Everything that was archived of a period: events with their payloads, and each of their deliveries, as a file with a JSON text on each line."
+        about="Everything that is kept of a period: events with their payloads, and each of their closed deliveries, as a file with a JSON text on each line."
       />
       <Card>
         <form
@@ -76,8 +76,8 @@ export function Exports() {
             </div>
           )}
           <p className="muted small">
-            Times are of acceptance, in your zone. Without To, it goes up to now. What is open, or closed a
-            few minutes ago, is not archived yet.{' '}
+            Times are of acceptance, in your zone. Without To, it goes up to now. A delivery that is open is
+            not in it yet.{' '}
             {writesToDisk()
               ? 'The file is written as it comes, so it can have any size.'
               : 'This browser holds the file in memory until it is whole, at most 512 MiB. For more, choose shorter periods, or use hookline export.'}
@@ -125,7 +125,7 @@ function HowFar({ progress: { state, period, lines, bytes, upTo, error } }: { pr
         </p>
       )}
       <p role="status">
-        {state === 'done' && (lines === 0 ? 'Nothing is archived of this period.' : `All of it: ${amount}.`)}
+        {state === 'done' && (lines === 0 ? 'Nothing is kept of this period.' : `All of it: ${amount}.`)}
         {state === 'stopped' && 'It was stopped. Nothing of it was kept.'}
       </p>
     </div>
