@@ -254,18 +254,19 @@ describe('the tally of a group that goes on in another run', () => {
     const client = await system.account();
     const receiver = await startReceiver();
     try {
+      // Events without deliveries of their own, so that those of the group are theirs.
+      const accepted = await Promise.all([client.purchase(), client.purchase()]);
       const { id: endpoint_id } = await client.register(receiver.url);
       const at = new Date().toISOString();
-      const event = () => ({
+      const events = accepted.map(({ id: event_id }) => ({
         account_id: client.accountId,
-        event_id: newId('event'),
+        event_id,
         event_kind: 'purchase',
-        payload: PURCHASE,
         accepted_at: at,
-      });
+      }));
       const failed: Attempt = { number: 1, at, duration_ms: 1, status_code: 500, trigger: 'schedule' };
       const group: LiveGroup = {
-        events: [event(), event()],
+        events,
         deliveries: [0, 1].map((index) => ({ endpoint_id, event: index })),
         schedule: [60_000],
         attempt_timeout_ms: 5_000,
