@@ -227,7 +227,7 @@ export interface AttemptDependencies {
   userAgent: string;
 }
 
-/** What activities write to the ledger. */
+/** What activities start and release. */
 export interface LedgerWriter {
   /** Of this process, as it says which attempts it has begun. */
   readonly id: string;
@@ -294,7 +294,7 @@ export interface ReplayLedger {
   ): Promise<(outcomes: ReadonlyMap<string, ChangeOutcome>) => Promise<void>>;
 }
 
-/** The log that proves what was archived. */
+/** The log that proves what was recorded. */
 export interface LogWrites {
   /**
    * Appends changes that are not in the log, as far as it is known how they ended, some at once.

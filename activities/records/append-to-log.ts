@@ -26,7 +26,7 @@ export interface LogRequest {
 
 /**
  * Appends to the log what was changed since the last run, looks at the log if it is time to, and signs a checkpoint of
- * that and of what was archived. Repeated after a crash, it goes on from what was appended.
+ * that and of what was recorded. Repeated after a crash, it goes on from what was appended.
  */
 export function createAppendToLog({ log }: Pick<ActivityDependencies, 'log'>) {
   return function appendToLog({ checkpoint: known }: LogRequest): Promise<LogPart> {

@@ -7,7 +7,7 @@ import { prepareSchedule } from './service/records/schedule.js';
 
 /**
  * Brings both servers to what this version needs: Temporal's namespace with retention and search attributes and
- * the Schedule of the archive, MongoDB's indexes. Data keys are
+ * the Schedule that keeps records, MongoDB's indexes. Data keys are
  * moved to a MongoDB of their own if the settings name one. It can be run any number of times.
  *
  * @param report receives a line about what was moved

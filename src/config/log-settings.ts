@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readSigningKeys } from '../domain/log/signed-note.js';
 import { list, optionalText, parsed } from './parse.js';
 
-/** Settings of the log that proves what is archived. */
+/** Settings of the log that proves what was recorded. */
 export const logSettings = {
   HOOKLINE_LOG_KEY: parsed(readSigningKeys)
     .optional()

@@ -62,7 +62,7 @@ export const TIMINGS = {
    */
   data_key_lifetime_ms: 10_000,
   /**
-   * A process may accept events with a data key for its lifetime after it was deleted; visibility lists these a moment
+   * A process may accept events with a data key for its lifetime after it was deleted, and store these a moment
    * later. So whoever deletes a key looks once more after this.
    */
   keys_remembered_ms: 12_000,

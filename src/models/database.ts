@@ -83,9 +83,9 @@ interface DatabaseOptions {
   operationTime?: 'limited' | 'unlimited';
   /** How long the changes that this process makes are kept, days. */
   changesDays?: number;
-  /** How long what this process archives is kept. */
+  /** How long rows that this process writes are kept. */
   archive?: ArchiveRetention;
-  /** Whether archived payloads are encrypted. */
+  /** Whether stored payloads are encrypted. */
   encryptsPayloads?: boolean;
   timings?: Timings;
 }

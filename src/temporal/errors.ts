@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 
 /**
- * Errors of the ledger, for callers to tell apart by class. They are plain errors because activities throw them too;
+ * Errors of what starts, reads and steers deliveries, for callers to tell apart by class. They are plain errors because activities throw them too;
  * the HTTP interface turns them into problems (`src/api/http/middleware/problems.ts`).
  */
 

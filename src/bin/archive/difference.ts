@@ -1,4 +1,4 @@
-/** Something that one of ledger, archive and log has otherwise than another. */
+/** Something that one of rows, events, segments and log has otherwise than another. */
 export interface Difference {
   /** Of the delivery, event or change; of what has none, such as a leaf, its name. */
   id: string;

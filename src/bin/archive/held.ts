@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 const HASH_BYTES = 6;
 
 /**
- * What is held somewhere, such as deliveries in the ledger by their ids: some 40 bytes each. Two that are taken for one
+ * What is held somewhere, such as segments by their ids: some 40 bytes each. Two that are taken for one
  * hide at most that one is missing.
  */
 export class Held {

@@ -1,12 +1,7 @@
 import { type AttemptView, viewAttempt } from '../attempt/attempt-view.js';
 import { present } from '../basics/objects.js';
-import type { AcceptedEvent, ShownRecord } from '../delivery/delivery.js';
-import {
-  type Delivery,
-  type DeliverySummary,
-  type EarlierRun,
-  earlierRun,
-} from '../delivery/delivery-view.js';
+import type { NamedEvent, ShownRecord } from '../delivery/delivery.js';
+import type { Delivery, DeliverySummary, EarlierRun } from '../delivery/delivery-view.js';
 import { NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
 import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from './archived.js';
 import type { DeliveryRecord } from './record.js';
@@ -32,7 +27,7 @@ function parsed(summary: string): DeliverySummary & RowFacts {
   return JSON.parse(summary) as DeliverySummary & RowFacts;
 }
 
-/** An archived delivery with everything that happened to it; without its detail, as far as its record says. */
+/** A delivery as its row has it, with everything that happened to it; without its detail, as far as its record says. */
 export function deliveryIn(archived: ArchivedDelivery): Delivery {
   const { detail } = archived;
   if (detail === undefined) return { ...summaryIn(archived), ...recordedDetail(archived) };
@@ -47,7 +42,7 @@ export function wholeIn(archived: ArchivedDelivery): WholeDelivery {
   return { delivery: deliveryIn(archived), timeline: timelineIn(archived), progress, max_attempts };
 }
 
-/** The timeline of an archived delivery; without it, as far as its record says. */
+/** The timeline of a delivery as its row has it; without it, as far as its record says. */
 export function timelineIn(archived: ArchivedDelivery): TimelineItem[] {
   if (archived.timeline !== undefined) return JSON.parse(archived.timeline) as TimelineItem[];
   const { event_id, event_kind } = archived;
@@ -64,13 +59,7 @@ export function timelineIn(archived: ArchivedDelivery): TimelineItem[] {
   return timelineOf({ event_id, event_kind, payload_bytes }, [run], { closedAt: closed_at });
 }
 
-/** An archived delivery as one of its runs before it was sent again. */
-export function earlierRunsIn(archived: ArchivedDelivery): EarlierRun[] {
-  const { earlier_runs = [], ...delivery } = deliveryIn(archived);
-  return [earlierRun(delivery, delivery), ...earlier_runs];
-}
-
-/** All runs of an archived delivery with their attempts, newest first. */
+/** All runs of a delivery with their attempts, newest first. */
 export function runsIn(archived: ArchivedDelivery): Pick<EarlierRun, 'run_id' | 'attempts'>[] {
   const { run_id, attempts, earlier_runs = [] } = deliveryIn(archived);
   return [{ run_id, attempts }, ...earlier_runs];
@@ -106,20 +95,9 @@ function recordedDetail(archived: ArchivedDelivery): Detail {
   };
 }
 
-/** An archived event as its deliveries are started with it; `undefined` if its payload cannot be read any more. */
-export function acceptedEventIn(event: ArchivedEvent): AcceptedEvent | undefined {
-  const { id, account_id, event_kind, kept, payload, payload_bytes, accepted_at, keys, sequence, is_test } =
-    event;
+/** A stored event as its deliveries are started with it; `undefined` if its payload cannot be read any more. */
+export function startableIn(event: ArchivedEvent): NamedEvent | undefined {
+  const { id: event_id, account_id, event_kind, kept, payload, accepted_at } = event;
   if (!kept || payload === undefined) return undefined;
-  return {
-    account_id,
-    event_id: id,
-    event_kind,
-    payload: kept.sealed,
-    sealed: { commitment: kept.commitment, bytes: payload_bytes },
-    accepted_at: accepted_at.toISOString(),
-    ...(keys.length > 0 && { keys: [...keys] }),
-    ...(sequence !== undefined && { sequence }),
-    ...(is_test && { is_test }),
-  };
+  return { account_id, event_id, event_kind, accepted_at: accepted_at.toISOString() };
 }

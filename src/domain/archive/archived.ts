@@ -44,7 +44,7 @@ export interface ArchivedDelivery extends AttemptSums {
   timeline?: string | undefined;
 }
 
-/** A delivery as lists of the archive show it. */
+/** A row, as lists show it. */
 export type ListedDelivery = Omit<ArchivedDelivery, 'detail' | 'timeline'>;
 
 /** An event as it is stored. */
@@ -56,11 +56,8 @@ export interface ArchivedEvent {
   keys: readonly string[];
   /** As received; `undefined` once it is no longer kept, or if it was erased. */
   payload: string | undefined;
-  /**
-   * The payload as it is kept, with its commitment: what the event is sent with again. Absent once it is no longer
-   * kept.
-   */
-  kept?: { sealed: string; commitment: string } | undefined;
+  /** The payload as it is kept, which names its data key; absent once it is no longer kept. */
+  kept?: { sealed: string } | undefined;
   payload_bytes: number;
   /** Its number in the account's sequence; absent if it has none. */
   sequence?: number | undefined;
@@ -79,16 +76,16 @@ export interface ArchivedOf extends DeliveryFilter {
   event_ids?: readonly string[] | undefined;
 }
 
-/** A part of the archive's order: positions between these two, both excluded; open where absent. */
+/** A part of the order of lists: positions between these two, both excluded; open where absent. */
 export interface Range {
   above?: string | undefined;
   below?: string | undefined;
 }
 
-/** What readers need of the archive. */
+/** What readers need of rows and events. */
 export interface ArchiveReads {
   delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined>;
-  /** Archived deliveries of some events of an account. */
+  /** Rows of some events of an account. */
   deliveriesOf(accountId: string, eventIds: readonly string[], limit: number): Promise<ListedDelivery[]>;
   /** What lists show of one delivery. */
   summary(accountId: string, id: string): Promise<DeliverySummary | undefined>;

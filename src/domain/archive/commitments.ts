@@ -29,7 +29,7 @@ export interface RecordSalts {
   view: Buffer;
 }
 
-/** What the archive shows of a delivery. JSON texts. */
+/** What is shown of a delivery. JSON texts. */
 type View = Pick<ArchivedDelivery, 'summary' | 'detail' | 'timeline'>;
 
 /**
@@ -51,7 +51,7 @@ export function committedRecord(
 }
 
 /**
- * Checks that what the archive shows of a delivery is what was archived: whoever has the database alone can write no
+ * Checks that what is shown of a delivery is what was written: whoever has the database alone can write no
  * other that holds. Whether the log has this record is another question, which a certificate answers.
  *
  * @param salt for its view; absent if the key of its event was erased: then there is nothing but the record and what

@@ -1,7 +1,7 @@
 import { isId } from '../basics/ids.js';
 import { EVENT_KIND_NAME } from '../event/event-kinds.js';
 
-/** How long archived deliveries and their payloads are kept unless the operator says otherwise, days. */
+/** How long closed deliveries and payloads are kept unless the operator says otherwise, days. */
 export const DEFAULT_RECORD_DAYS = '400';
 export const DEFAULT_PAYLOAD_DAYS = '30';
 const MAX_DAYS = 36_500;

@@ -1,4 +1,4 @@
-/** What the archive has of a delivery, or of an event, is not what was recorded: nothing of it is shown. */
+/** What is stored of a delivery, or of an event, is not what was recorded: nothing of it is shown. */
 export class RecordAlteredError extends Error {
   override readonly name = 'RecordAlteredError';
   /** Of the delivery, event or change. */

@@ -11,13 +11,13 @@ export { canonicalJson } from './canonical-json.js';
 export const RECORD_FORMAT = 2;
 
 /**
- * The canonical record of a closed delivery: what the archive keeps longest and what a certificate proves. It holds
+ * The canonical record of a closed delivery: what is kept longest and what a certificate proves. It holds
  * ids, times and results. It holds no payload, no text that a subscriber sent, and no URL: commitments stand for them.
  */
 export interface DeliveryRecord {
   type: 'delivery';
   format: typeof RECORD_FORMAT;
-  /** 1 for the first record of a delivery, and one more each time that it closed again after it had been archived. */
+  /** 1 for the first record of a delivery, and one more each time that it closed again after it was sent again. */
   revision: number;
   account_id: string;
   delivery_id: string;
@@ -52,7 +52,7 @@ export interface DeliveryRecord {
    */
   details_commitment?: string;
   /**
-   * The same of the record without this field and of all that the archive shows with it, under a salt that nobody is
+   * The same of the record without this field and of all that is shown with it, under a salt that nobody is
    * shown.
    */
   view_commitment?: string;

@@ -28,7 +28,7 @@ export interface Attempt {
   duration_ms: number;
   /**
    * Where it was sent: the endpoint's URL at that time, with the endpoint's secrets taken out. Absent where only the
-   * archive's record is left of the attempt.
+   * record is left of the attempt.
    */
   url?: string;
   /** Version of the endpoint at that time. */

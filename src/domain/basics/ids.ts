@@ -63,7 +63,7 @@ export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${PREFIXES[kind]}_${ULID}$`);
 }
 
-/** Whether a text is an id of that kind. Everything that is put into a query to the ledger is checked by it. */
+/** Whether a text is an id of that kind. Everything that is put into a query is checked by it. */
 export function isId(kind: IdKind, text: string): boolean {
   return idPattern(kind).test(text);
 }

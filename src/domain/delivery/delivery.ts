@@ -1,7 +1,6 @@
 import type { Attempt } from '../attempt/attempt.js';
 import { type Cause, reasonOf } from '../attempt/cause.js';
 import { present } from '../basics/objects.js';
-import type { SealedPayload } from '../privacy/payload-sealer.js';
 
 /**
  * Where an open delivery stands: `delivering` (first attempt), `retrying` (waiting for, or making, a later one),
@@ -107,13 +106,11 @@ export interface AcceptedEvent {
   account_id: string;
   event_id: string;
   event_kind: string;
-  /** The body as received; sealed, if `sealed` is there. */
+  /** The body as received. */
   payload: string;
-  /** What is known of a sealed payload without its key. */
-  sealed?: SealedPayload;
   /** ISO 8601, UTC. */
   accepted_at: string;
-  /** Tokens of its business keys, as they stand in search attributes; absent if it has none. */
+  /** Tokens of its business keys, as they stand with event and rows; absent if it has none. */
   keys?: string[];
   /** Its number among the events that its account has posted; absent for those that Hookline makes itself. */
   sequence?: number;

@@ -2,7 +2,7 @@ import { reasonOf } from '../attempt/cause.js';
 import { present } from '../basics/objects.js';
 import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus, isPaused } from './delivery.js';
 
-/** What lists show of deliveries that stand alike. */
+/** What Temporal UI shows of deliveries that stand alike. */
 export interface MemberState
   extends Pick<DeliveryRecord, 'status' | 'next_attempt_at' | 'asked_to_wait' | 'cause'> {
   /** Somebody paused them. */
@@ -14,8 +14,7 @@ export interface MemberState
 }
 
 /**
- * A summary of several deliveries is no longer than this, in JSON. The rest of a group's memo takes up to a KiB, and
- * Temporal warns from 2 KiB on.
+ * A summary of several deliveries is no longer than this, in JSON: a person reads it in Temporal UI.
  */
 export const MAX_SUMMARY_CHARACTERS = 900;
 
@@ -23,7 +22,7 @@ export const MAX_SUMMARY_CHARACTERS = 900;
 const DETAILS = ['all', 'times', 'statuses'] as const;
 
 /**
- * How the deliveries of an execution stand, short enough for its memo: those that stand alike once. If it is too long,
+ * How the deliveries of an execution stand, short enough to be read: those that stand alike once. If it is too long,
  * the causes are left out, and then the times; one delivery's cause and time are always in its record.
  *
  * Left out is also what the execution's own status says: of an open one what is `delivering`, of a closed one what was

@@ -1,4 +1,4 @@
-import type { AcceptedEvent, DeliveryTarget } from './delivery.js';
+import type { AcceptedEvent, DeliveryTarget, NamedEvent } from './delivery.js';
 
 /** An endpoint that a stored event goes to. */
 export interface StoredTarget extends DeliveryTarget {
@@ -50,7 +50,7 @@ export interface KeptEvent {
 
 /** A stored event with what its executions are started from. */
 export interface StoredEvent {
-  event: AcceptedEvent;
+  event: NamedEvent;
   targets: readonly StoredTarget[];
   carriers: readonly string[];
 }

@@ -5,7 +5,7 @@ import { hmac } from '../basics/symmetric.js';
 const SEAL_LENGTH = 22;
 
 /**
- * A cursor as callers get it, with a seal: only what Hookline has given comes back to the ledger.
+ * A cursor as callers get it, with a seal: only what Hookline has given comes back.
  *
  * @param secret of the installation
  * @param list what it is a cursor of: the list, and whose it is

@@ -3,10 +3,7 @@ import { KEY_TOKEN_PREFIX } from '../event/key-token.js';
 import { commitTo, keyIdOf } from '../privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../privacy/payload-sealer.js';
 
-/**
- * Characters of a key's id in a mark: with 60 of them and 60 business keys a group's search attribute is still within
- * its limit.
- */
+/** Characters of a key's id in a mark. */
 const MARK_LENGTH = 7;
 
 /** Where an event's payload belongs. */
@@ -18,8 +15,7 @@ export function contextOf({
 }
 
 /**
- * What stands for a subject's key in search attributes, beside the tokens of business keys, so that the open deliveries
- * of a subject are found. Key ids are random: once the key is gone, the mark says nothing about anybody.
+ * Stands for a subject's key in events and rows, so that the deliveries of a subject are found. Key ids are random: once the key is gone, the mark says nothing about anybody.
  */
 export function subjectMark(keyId: string): string {
   return KEY_TOKEN_PREFIX + keyId.slice(0, MARK_LENGTH);
@@ -32,7 +28,7 @@ export function isSubjectMark(token: string): boolean {
 
 /** An event with what is stored of it. */
 export interface StorableEvent {
-  /** As it goes into inputs of workflows: with its payload sealed, if the installation encrypts. */
+  /** With the mark of its subject among its keys. */
   event: AcceptedEvent;
   /** The payload as it is stored, which names its data key. */
   sealed: string;
@@ -59,25 +55,7 @@ export async function storableEvent(
   if (!salt) return storableEvent(sealer, event, subject);
   const commitment = commitTo(salt, payload);
   const payload_bytes = Buffer.byteLength(payload);
-  const known = { sealed, commitment, payload_bytes };
-  if (!sealer.encrypts) return { event, ...known };
-  return {
-    ...known,
-    event: {
-      ...event,
-      payload: sealed,
-      sealed: { commitment, bytes: payload_bytes },
-      ...(subject !== undefined && { keys: [...keys, subjectMark(keyIdOf(sealed))] }),
-    },
-  };
-}
-
-/** The payload of an event; `undefined` if its key was erased. */
-export async function openEvent(sealer: PayloadSealer, event: AcceptedEvent): Promise<string | undefined> {
-  return event.sealed ? sealer.open(contextOf(event), event.payload) : event.payload;
-}
-
-/** Size of an event's payload, bytes. It is known also when the payload was erased. */
-export function payloadBytes({ sealed, payload }: Pick<AcceptedEvent, 'sealed' | 'payload'>): number {
-  return sealed?.bytes ?? Buffer.byteLength(payload);
+  const isMarked = sealer.encrypts && subject !== undefined;
+  const marked = isMarked ? { ...event, keys: [...keys, subjectMark(keyIdOf(sealed))] } : event;
+  return { event: marked, sealed, commitment, payload_bytes };
 }

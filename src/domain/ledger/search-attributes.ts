@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../delivery/delivery.js';
+import { DELIVERY_STATUSES, type DeliveryStatus, type NamedEvent } from '../delivery/delivery.js';
 
 /**
  * Search attributes of every execution, for people in Temporal UI, and for what looks after endpoints. Keyword lists
@@ -83,7 +83,7 @@ export function ledgerAttributes(of: LedgerAttributes): TypedSearchAttributes {
 
 /** The attributes that the execution of one delivery starts with. */
 export function deliveryAttributes(
-  { account_id, event_id, event_kind }: Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind'>,
+  { account_id, event_id, event_kind }: Pick<NamedEvent, 'account_id' | 'event_id' | 'event_kind'>,
   endpointId: string,
 ): TypedSearchAttributes {
   return ledgerAttributes({

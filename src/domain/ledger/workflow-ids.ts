@@ -65,17 +65,6 @@ export function isGroup(workflowId: string): boolean {
   return workflowId.startsWith('group:');
 }
 
-/** Of a delivery, a group, large or not, or a fan-out. */
-const OF_DELIVERIES = /^(dlv_|group:|fanout:)[\w:+-]+$/;
-
-/**
- * Whether a text has the form of the id of a workflow that makes deliveries: one, several together, or those of an
- * event with many endpoints.
- */
-export function isOfDeliveries(text: string): boolean {
-  return OF_DELIVERIES.test(text);
-}
-
 /** The id of the workflow that finds out whether an endpoint wants events. */
 export const verificationWorkflowId = owned('verify');
 
@@ -112,7 +101,7 @@ export function accountDeletionWorkflowId(accountId: string): string {
 export const rotationWorkflowId = owned('rotation');
 
 /**
- * The id of the Schedule that archives what workers of a task queue have closed, and the beginning of its runs'
+ * The id of the Schedule that keeps records of what workers of a task queue do, and the beginning of its runs'
  * workflow ids.
  */
 export function recordScheduleId(taskQueue: string): string {

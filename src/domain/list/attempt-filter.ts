@@ -41,7 +41,7 @@ function isReached(
   return (!within || inAny(address, within)) && (!outside || !inAny(address, outside));
 }
 
-/** What the archive keeps of a delivery's attempts beside its record, so that few deliveries have to be read. */
+/** Facts of a delivery's attempts that stand in its row beside the record, so that few deliveries have to be read. */
 export interface AttemptSums {
   /** HTTP statuses and error codes of all attempts, each once. */
   results?: readonly string[] | undefined;

@@ -16,7 +16,7 @@ export type StoredCheckpoint = Omit<OpenedCheckpoint, 'origin'>;
 export interface KeptCheckpoints {
   /** In MongoDB: the one that the API shows. */
   stored: StoredCheckpoint | undefined;
-  /** In Temporal: results of earlier runs of the archive. They are kept after the one in MongoDB. */
+  /** In Temporal: results of earlier runs of `keepRecords`. They are kept after the one in MongoDB. */
   ledger?: readonly string[] | undefined;
   /** In the operator's file or at the operator's URL. It is kept before the one in MongoDB. */
   copy?: string | undefined;

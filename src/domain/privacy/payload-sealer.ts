@@ -24,14 +24,6 @@ export interface DataKeys {
   find(accountId: string, keyId: string): Promise<DataKey | undefined>;
 }
 
-/** What is known of a sealed payload without opening it. */
-export interface SealedPayload {
-  /** {@link commitTo} of the payload with the event's salt. */
-  commitment: string;
-  /** Size of the payload. */
-  bytes: number;
-}
-
 /** Seals the payloads of events, and opens them as long as their key has not been erased. */
 export type PayloadSealer = ReturnType<typeof createPayloadSealer>;
 

@@ -24,7 +24,7 @@ export interface AuditedDelivery {
   how: string | undefined;
 }
 
-/** An archived event as it was looked at. */
+/** A stored event as it was looked at. */
 export interface AuditedEvent {
   id: string;
   how: string | undefined;
@@ -130,7 +130,7 @@ function eventName(id: string, commitment: string, sequence: number | null | und
   return `${id} ${commitment} ${sequence ?? ''}`;
 }
 
-/** @param event what is archived of it; absent if nothing is */
+/** @param event what is stored of it; absent if nothing is */
 function wrongEvent(
   record: AuditedDelivery['record'],
   event: Pick<EventDocument, 'commitment' | 'sequence'> | undefined,

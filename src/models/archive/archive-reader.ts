@@ -33,7 +33,7 @@ import { type OpenedDelivery, type OpenedEvent, UnalteredReader, wrongIn } from 
 /** Events that are exported at once. */
 const EVENTS_AT_ONCE = 50;
 
-/** What proves what is archived, and opens what is sealed. */
+/** Proves what is stored, and opens what is sealed. */
 export interface ReaderSources {
   sealer: PayloadSealer;
   /** Whether a data key that is not there was erased. */
@@ -49,13 +49,13 @@ interface Period {
   to: Date;
 }
 
-/** An archived event with its archived deliveries, in the order of their ids. */
+/** A stored event with its deliveries, in the order of their ids. */
 export interface ExportedEvent extends OpenedEvent {
   deliveries: OpenedDelivery[];
 }
 
 /**
- * Reads what is archived. Each read fails with a `RecordAlteredError` if something of it was altered in the database.
+ * Reads rows and events. Each read fails with a `RecordAlteredError` if something of it was altered in the database.
  */
 export class ArchiveReader implements ArchiveReads {
   protected readonly eventModel: ReturnType<typeof events>;
@@ -80,7 +80,7 @@ export class ArchiveReader implements ArchiveReads {
     return archived;
   }
 
-  /** A delivery as it is stored, whether or not it is what was archived. */
+  /** A delivery as it is stored, whether or not it is what was written. */
   async stored(accountId: string, id: string): Promise<OpenedDelivery | undefined> {
     const document = await this.deliveryModel.findOne({ _id: id }).lean();
     if (document?.account_id !== accountId) return undefined;
@@ -129,7 +129,7 @@ export class ArchiveReader implements ArchiveReads {
   /**
    * The canonical record of a closed delivery, and its number in the log; without one if the log does not have it yet.
    *
-   * @throws RecordAlteredError if it is not the one that was archived, or not the one of that number
+   * @throws RecordAlteredError if it is not the one that was written, or not the one of that number
    */
   async record(
     accountId: string,
@@ -178,7 +178,7 @@ export class ArchiveReader implements ArchiveReads {
     return (await this.unaltered.listed(found)).sort((a, b) => (a.position < b.position ? 1 : -1));
   }
 
-  /** The ids of an event's archived deliveries, in order, whether somebody has altered them or not. */
+  /** The ids of an event's rows, in order, whether somebody has altered them or not. */
   async deliveryIdsOf(accountId: string, eventId: string, limit: number): Promise<string[]> {
     const found = await this.deliveryModel
       .find({ account_id: accountId, event_id: eventId }, { _id: 1 })
@@ -280,7 +280,7 @@ export class ArchiveReader implements ArchiveReads {
     return found.map((document) => toEvent(document));
   }
 
-  /** Archived events with one of some business keys, at most a number of them. @param accountOf whose each token is */
+  /** Events with one of some business keys, at most a number of them. @param accountOf whose each token is */
   async eventsWith(
     accountOf: ReadonlyMap<string, string>,
     limit: number,

@@ -10,7 +10,7 @@ import { withoutNulls } from '../mongo/collection.js';
 /** What fields must be. */
 type Condition = Record<string, unknown>;
 
-/** What filters mean for an archived delivery. The embedded server looks at conditions in their order. */
+/** Conditions of filters on rows. The embedded server looks at conditions in their order. */
 const OF_DELIVERY: Meanings<DeliveryFilter, Condition> = {
   event_kind: (event_kind) => ({ event_kind }),
   key_token: (token) => ({ keys: token }),
@@ -24,7 +24,7 @@ const OF_DELIVERY: Meanings<DeliveryFilter, Condition> = {
   any_attempt: hasAttempt,
 };
 
-/** What filters mean for an archived event. */
+/** Conditions of filters on events. */
 const OF_EVENT: Meanings<EventFilter, Condition> = {
   event_kind: OF_DELIVERY.event_kind,
   key_token: OF_DELIVERY.key_token,
@@ -33,12 +33,12 @@ const OF_EVENT: Meanings<EventFilter, Condition> = {
   event_id: (_id) => ({ _id }),
 };
 
-/** The conditions of archived deliveries that may match: of attempts, what is told of them without reading them. */
+/** The conditions of rows that may match: of attempts, what is told of them without reading them. */
 export function deliveryConditions(filter: DeliveryFilter): Condition {
   return together(meaningsOf(OF_DELIVERY, filter, undefined));
 }
 
-/** The conditions of archived events that match. */
+/** The conditions of events that match. */
 export function eventConditions(filter: EventFilter): Condition {
   return together(meaningsOf(OF_EVENT, filter, undefined));
 }

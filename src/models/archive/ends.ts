@@ -12,8 +12,8 @@ import { insertMissing } from '../mongo/insert-missing.js';
 /** Stands in the place of a notice once it was told. */
 const TOLD = '';
 /**
- * An end that was told is remembered for so long, milliseconds: an attempt of an archive run that has failed can go on
- * for a moment, and note it once more.
+ * An end that was told is remembered for so long, milliseconds: whoever keeps its row again after a
+ * crash notes it once more.
  */
 const REMEMBERED_MS = 3_600_000;
 

@@ -18,19 +18,19 @@ export interface OpenedDelivery {
   archived: ArchivedDelivery;
   /** The segment that its row names; absent while it is open. */
   segment?: string;
-  /** It is not what was archived; absent if it is. */
+  /** It is not what was written; absent if it is. */
   altered?: RecordAlteredError;
 }
 
 /** An event as it is stored, opened as far as its key exists. */
 export interface OpenedEvent {
   event: ArchivedEvent;
-  /** It is not what was archived; absent if it is. */
+  /** It is not what was written; absent if it is. */
   altered?: RecordAlteredError;
 }
 
 /**
- * Reads documents of the archive, and sees whether they are as they were written. Whoever can write to MongoDB can
+ * Reads rows and events, and sees whether they are as they were written. Whoever can write to MongoDB can
  * alter them; but a row has a tag under a key that is not there, its record commits to all that is shown with it, and
  * an event commits to its payload.
  */

@@ -132,22 +132,12 @@ function toTarget({ endpoint_id, schedule, carrier }: StoredTarget): StoredTarge
 
 /** An event with what its executions are started from; `undefined` once its payload is no longer kept. */
 export function toStored(document: EventDocument): StoredEvent | undefined {
-  const { _id, account_id, event_kind, accepted_at, keys, marks, sealed, commitment, payload_bytes } =
-    document;
-  const { sequence, is_test, traceparent, tracestate, targets, carriers } = document;
+  const { _id: event_id, account_id, event_kind, accepted_at, sealed } = document;
+  const { traceparent, tracestate, targets, carriers } = document;
   if (typeof sealed !== 'string') return undefined;
-  const tokens = [...keysOf(keys), ...(marks ?? [])];
   return {
     event: {
-      account_id,
-      event_id: _id,
-      event_kind,
-      payload: sealed,
-      sealed: { commitment, bytes: payload_bytes },
-      accepted_at: accepted_at.toISOString(),
-      ...(tokens.length > 0 && { keys: tokens }),
-      ...(typeof sequence === 'number' && { sequence }),
-      ...(is_test && { is_test }),
+      ...{ account_id, event_id, event_kind, accepted_at: accepted_at.toISOString() },
       ...(traceparent && { traceparent }),
       ...(tracestate && { tracestate }),
     },
@@ -159,7 +149,7 @@ export function toStored(document: EventDocument): StoredEvent | undefined {
 /** @param payload opened; absent if it is gone, or its key was erased */
 export function toEvent(document: EventDocument, payload?: string): ArchivedEvent {
   const { _id, account_id, event_kind, accepted_at, keys, marks, payload_bytes, targets } = document;
-  const { sealed, commitment, sequence, is_test } = document;
+  const { sealed, sequence, is_test } = document;
   return {
     id: _id,
     account_id,
@@ -170,7 +160,7 @@ export function toEvent(document: EventDocument, payload?: string): ArchivedEven
     payload_bytes,
     ...(typeof sequence === 'number' && { sequence }),
     ...(is_test && { is_test }),
-    ...(sealed && { kept: { sealed, commitment } }),
+    ...(sealed && { kept: { sealed } }),
     endpoint_ids: (targets ?? []).map(({ endpoint_id }) => endpoint_id),
     carrier_of: carriersIn(document),
     carriers: document.carriers ?? [],

@@ -7,17 +7,17 @@ import {
   POSITION,
 } from '../../domain/archive/archived.js';
 import {
-  acceptedEventIn,
   deliveryIn,
   factsIn,
   runsIn,
+  startableIn,
   summaryIn,
   timelineIn,
 } from '../../domain/archive/archived-views.js';
 import { askedAttempts } from '../../domain/attempt/attempt-view.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt } from '../../domain/basics/id-time.js';
-import { type AcceptedEvent, isClosed, shownReason } from '../../domain/delivery/delivery.js';
+import { isClosed, type NamedEvent, shownReason } from '../../domain/delivery/delivery.js';
 import type { Delivery, DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import type { FailingTask } from '../../domain/explain/failing-task.js';
 import { type TimelineItem, timelineOf } from '../../domain/explain/timeline.js';
@@ -130,10 +130,10 @@ export class DeliveryReader {
   async event(
     accountId: string,
     key: DeliveryKey,
-  ): Promise<{ event?: AcceptedEvent | undefined; isErased: boolean }> {
+  ): Promise<{ event?: NamedEvent | undefined; isErased: boolean }> {
     const stored = await this.sources.archive.event(accountId, key.event_id);
     const isErased = stored?.kept !== undefined && stored.payload === undefined;
-    return { event: stored && acceptedEventIn(stored), isErased };
+    return { event: stored && startableIn(stored), isErased };
   }
 
   /** The workflow ids under which a delivery of an account may be found, the likeliest first. */

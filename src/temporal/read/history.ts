@@ -29,7 +29,7 @@ export async function readTaskAttempt(client: Client, { workflowId, runId }: Run
 }
 
 /** Who terminated an execution, and why. */
-export interface Termination {
+interface Termination {
   intervention: Intervention;
   /** Human-readable: who, and the reason that they gave. */
   reason: string;
@@ -42,7 +42,7 @@ export async function readTermination(client: Client, run: Run): Promise<Termina
 }
 
 /** What an event of a history says of a termination; `undefined` if it is another event. */
-export function terminationOf(event: HistoryEvent): Termination | undefined {
+function terminationOf(event: HistoryEvent): Termination | undefined {
   const terminated = event.workflowExecutionTerminatedEventAttributes;
   if (!terminated) return undefined;
   const by = terminated.identity || 'somebody';
@@ -83,17 +83,6 @@ function historyPage(
     execution: { workflowId, runId },
     ...part,
   });
-}
-
-/** The id of the last event of a run so far. */
-export async function lastEventId(client: Client, { workflowId, runId }: Run): Promise<string | undefined> {
-  const { history }: temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryReverseResponse =
-    await client.workflowService.getWorkflowExecutionHistoryReverse({
-      namespace: client.options.namespace,
-      execution: { workflowId, runId },
-      maximumPageSize: 1,
-    });
-  return history?.events?.[0]?.eventId?.toString();
 }
 
 /** When an event was recorded, milliseconds since the epoch. */

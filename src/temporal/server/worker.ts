@@ -14,7 +14,7 @@ export interface WorkerSettings {
   bundlePath: string;
   /**
    * How long activities under way go on undisturbed when the worker is told to stop, milliseconds: the time for an
-   * attempt. After that those that take long, such as the archive's, are told to end.
+   * attempt. After that those that take long, such as the log's, are told to end.
    */
   shutdownGraceMs: number;
   /** Attempts of the isolated lane under way at once. */

@@ -9,6 +9,7 @@ import {
   type AcceptedEvent,
   type DeliveryTarget,
   MAX_GROUP_SIZE,
+  type NamedEvent,
   namedEvent,
 } from '../../domain/delivery/delivery.js';
 import type { EventStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
@@ -220,7 +221,7 @@ export class DeliveryStarter implements StartPlanner {
    * @param begun who has begun their first attempts
    */
   private pending(
-    event: AcceptedEvent,
+    event: NamedEvent,
     targets: readonly DeliveryTarget[],
     { failing, hostOf }: EventHints = {},
     begun?: Begun,
@@ -250,7 +251,7 @@ export class DeliveryStarter implements StartPlanner {
 
   /** Starts the deliveries of an event that are not admitted together with those of others. */
   private async startUnadmitted(
-    event: AcceptedEvent,
+    event: NamedEvent,
     targets: readonly DeliveryTarget[],
     deliveries: readonly PendingDelivery[],
   ): Promise<void> {

@@ -15,7 +15,6 @@ import type { AttemptReport } from '../../domain/attempt/attempt-report.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import { type FirstOrder, settledOrders, TURNS_OF_ATTEMPTS } from '../../domain/delivery/attempt-order.js';
 import {
-  type AcceptedEvent,
   type DeliveryGroup,
   type DeliverySettings,
   type Intervention,
@@ -124,7 +123,7 @@ export class StartCalls {
    * delivery
    */
   async sendAgain(
-    event: AcceptedEvent,
+    event: NamedEvent,
     target: NamedTarget,
     sender: Sender,
     previous?: ResendMemo,
@@ -144,7 +143,7 @@ export class StartCalls {
   }
 
   private async startAgain(
-    event: AcceptedEvent,
+    event: NamedEvent,
     target: NamedTarget,
     { by, replay, act, traceparent, tracestate }: Sender,
     previous: ResendMemo | undefined,

@@ -1,7 +1,4 @@
-import type { AcceptedEvent } from '../../../src/domain/delivery/delivery.js';
-import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { erasureWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { PURCHASE } from '../../support/api-client.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, reply } from '../../support/receiver.js';
 import { execution, type Run, type Scenarios, type Stage, start } from './stage.js';
@@ -37,10 +34,16 @@ export const ERASURES: Scenarios = {
       receiver.handle(reply(500));
       const { id: endpointId } = await client.register(receiver.url);
       const subject = await system.database.keySecrets.subjectToken(client.accountId, SUBJECT);
-      const seal = async (event: AcceptedEvent) =>
-        (await storableEvent(system.sealer, { ...event, payload: PURCHASE }, subject)).event;
       const times = [Date.now(), Date.now()];
-      const { groupId, events } = await startGroup(system, client, endpointId, times, seal);
+      const { groupId, events } = await startGroup(
+        system,
+        client,
+        endpointId,
+        times,
+        undefined,
+        undefined,
+        subject,
+      );
       await receiver.waitFor((all) => all.length === events.length);
       await eraseKey(stage);
       return execution(stage, `group:${groupId}`);

@@ -13,8 +13,9 @@ import type { TestSystem } from '../system.js';
  * Starts one group with a delivery to an endpoint for each event, as under load, whatever the load is.
  *
  * @param times when the events were accepted, milliseconds since the epoch: one event for each
- * @param seal seals an event's payload; they stay plain without it
+ * @param change changes each event
  * @param held why the deliveries wait; absent: they do not
+ * @param subject token of the person that the events are about
  */
 export async function startGroup(
   {
@@ -26,8 +27,9 @@ export async function startGroup(
   { accountId }: Pick<ApiClient, 'accountId'>,
   endpointId: string,
   times: readonly number[],
-  seal: (event: AcceptedEvent) => Promise<AcceptedEvent> = async (event) => event,
+  change: (event: AcceptedEvent) => Promise<AcceptedEvent> = async (event) => event,
   held?: HeldBack,
+  subject?: string,
 ): Promise<{ groupId: string; events: AcceptedEvent[] }> {
   const calls = new StartCalls({
     client: temporal.client,
@@ -49,7 +51,7 @@ export async function startGroup(
     // As large as the token of a business key.
     keys: [KEY_TOKEN_PREFIX + randomBytes(12).toString('base64url')],
   }));
-  const events = await Promise.all(accepted.map(seal));
+  const events = await Promise.all(accepted.map(change));
   const groupId = newId('group');
   const placement = { isolated: held !== undefined, ...(held && { held }) };
   const target = { endpoint_id: endpointId };
@@ -59,14 +61,8 @@ export async function startGroup(
     await database.events.insert(
       await Promise.all(
         events.map(async (event) => ({
-          ...(event.sealed
-            ? {
-                sealed: event.payload,
-                commitment: event.sealed.commitment,
-                payload_bytes: event.sealed.bytes,
-              }
-            : await storableEvent(sealer, event, undefined)),
-          ...{ event, targets: [{ ...target, carrier: 0 }], carriers: [groupId], starter: 'a test' },
+          ...(await storableEvent(sealer, event, subject)),
+          ...{ targets: [{ ...target, carrier: 0 }], carriers: [groupId], starter: 'a test' },
         })),
       ),
     );

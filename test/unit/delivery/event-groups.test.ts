@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { ServiceError } from '@temporalio/client';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { groupWorkflowId, isOfDeliveries } from '../../../src/domain/ledger/workflow-ids.js';
 import type { PendingDelivery } from '../../../src/temporal/write/admission.js';
 import { EventGroups } from '../../../src/temporal/write/event-groups.js';
 
@@ -24,7 +23,6 @@ describe("groups of an event's deliveries", () => {
         const cause = Object.assign(new Error('refused'), { code, details: 'refused', metadata: {} });
         throw new ServiceError('Failed to start Workflow', { cause });
       }
-      assert.ok(isOfDeliveries(groupWorkflowId(id)), id);
       const targets = pending.map(({ target }) => target.endpoint_id);
       started.set(id.replace(`${EVENT.event_id}:`, ''), [targets[0], targets.at(-1)] as string[]);
     };

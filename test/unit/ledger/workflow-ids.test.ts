@@ -4,9 +4,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import {
   deliveryWorkflowId,
   fanOutWorkflowId,
-  groupWorkflowId,
   incidentWorkflowId,
-  isOfDeliveries,
   parseDeliveryWorkflowId,
   parseFanOutWorkflowId,
   releaseWorkflowId,
@@ -34,20 +32,6 @@ describe('workflow ids', () => {
     const { account_id, event_id } = ids();
     assert.equal(fanOutWorkflowId(account_id, event_id), `fanout:${event_id}:${account_id}`);
     assert.deepEqual(parseFanOutWorkflowId(fanOutWorkflowId(account_id, event_id)), { account_id, event_id });
-  });
-
-  it('of what makes deliveries are told from all others', () => {
-    const { account_id, event_id, endpoint_id, key } = ids();
-    for (const id of [
-      deliveryWorkflowId(account_id, key),
-      groupWorkflowId(newId('group')),
-      groupWorkflowId(`${event_id}:0`),
-      groupWorkflowId(`${event_id}:120+100`),
-      fanOutWorkflowId(account_id, event_id),
-    ])
-      assert.equal(isOfDeliveries(id), true, id);
-    for (const id of ['', 'group:', 'group:a b', incidentWorkflowId(account_id, endpoint_id), `x${event_id}`])
-      assert.equal(isOfDeliveries(id), false, id);
   });
 
   it('of an endpoint or a replay have the account at the end', () => {

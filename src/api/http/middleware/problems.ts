@@ -103,7 +103,7 @@ function adviceOfEvent({ state: { event_id }, req }: Context): string {
   return `${unknown}, and it has no Idempotency-Key: sent again, it is another event.${found}`;
 }
 
-/** The problem that an error of the ledger stands for. */
+/** The problem that an error of `src/temporal` stands for. */
 function ledgerProblem(error: unknown): Problem | undefined {
   const tryAgain = (detail: string, seconds: number) =>
     new Problem('unavailable', detail, { headers: { 'retry-after': String(seconds) }, cause: error });

@@ -12,7 +12,7 @@ import type { Database } from '../../../models/database.js';
 import { durationSchema, listParameter } from '../../http/parameters.js';
 
 /**
- * Query parameters that narrow lists of events and deliveries. They become part of a query to the ledger, so each has a
+ * Query parameters that narrow lists of events and deliveries. They become part of a query, so each has a
  * shape that allows nothing else.
  */
 

@@ -20,7 +20,7 @@ import { createCosign, parseWitnesses } from './witnesses.js';
 const TOLD_FOR_MS = 24 * 3_600_000;
 
 /**
- * Completes the log: it takes the segments of what was archived, and makes those of changes and void numbers. Nothing
+ * Completes the log: it takes the segments of closed deliveries, and makes those of changes and void numbers. Nothing
  * is signed that something outside MongoDB contradicts.
  */
 export function createLogWriter(

@@ -13,7 +13,7 @@ import { type Execution, everyExecution, listExecutions } from '../visibility/vi
 
 /** An endpoint's incidents are looked through as far back as this, the newest first. */
 const MAX_INCIDENTS = 50;
-/** How long the list of endpoints with incidents is used, milliseconds: within one part of an archive run. */
+/** How long the list of endpoints with incidents is used, milliseconds. */
 const LISTED_FOR_MS = 10_000;
 
 const ENDS: Record<IncidentOutcome, string> = {

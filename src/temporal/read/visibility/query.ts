@@ -21,12 +21,6 @@ export function isOneOf(attribute: string, values: readonly string[]): Clause {
   return `${attribute} IN (${values.map(quote).join(', ')})` as Clause;
 }
 
-/** The attribute has a value, and none of these. */
-export function isNoneOf(attribute: string, values: readonly string[]): Clause {
-  if (values.length === 0) throw new RangeError(`no values to compare ${attribute} with`);
-  return `${attribute} NOT IN (${values.map(quote).join(', ')})` as Clause;
-}
-
 /** The attribute has another value. */
 export function isNot(attribute: string, value: string): Clause {
   return `${attribute} != ${quote(value)}` as Clause;
@@ -40,11 +34,6 @@ export function beginsWith(attribute: string, text: string): Clause {
 /** Every clause of one alternative holds. */
 export function anyOf(...alternatives: readonly Clause[][]): Clause {
   return `(${alternatives.map((clauses) => `(${toQuery(clauses)})`).join(' OR ')})` as Clause;
-}
-
-/** The attribute, a boolean, is true. */
-export function isTrue(attribute: string): Clause {
-  return `${attribute} = true` as Clause;
 }
 
 /** The attribute, a point in time, is later than this. */

@@ -60,13 +60,6 @@ export function everyExecution(
   return client.workflow.list({ query: toQuery(clauses), pageSize });
 }
 
-/** All of them, as a list. */
-export async function listAll(client: Client, clauses: readonly Clause[]): Promise<Execution[]> {
-  const all: Execution[] = [];
-  for await (const execution of everyExecution(client, clauses)) all.push(execution);
-  return all;
-}
-
 /**
  * An execution as it is now, even if visibility is behind; `undefined` if there is no execution with that id.
  *
