@@ -29,6 +29,7 @@ describe('what rows of a list show besides', () => {
       shown.map(({ business_keys }) => business_keys),
       [1, 2, 3].map((order) => [{ name: 'order_id', value: `order-${order}` }]),
     );
-    assert.equal(new Set(turns.slice(-3)).size, 3);
+    const [first = 0, , last = 0] = turns.slice(-3);
+    assert.ok(last > first, `all in turn ${first}`);
   });
 });

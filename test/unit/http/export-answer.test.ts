@@ -11,6 +11,7 @@ describe('the answer of an export', () => {
     const ctx = {
       state: { caller: { scopes: ['changes:read'] } },
       vary() {},
+      accepts: () => false,
       acceptsEncodings: () => 'identity',
     };
     const query = { from: new Date(0), to: new Date(), include: 'changes' };
