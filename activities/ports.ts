@@ -128,7 +128,10 @@ export interface IncidentLog {
 export interface EndpointForVerification
   extends VerificationSubject,
     RequestSecrets,
-    Pick<Endpoint, 'id' | 'account_id' | 'verification_method' | 'rate_limit' | 'legacy_header_prefix'> {
+    Pick<
+      Endpoint,
+      'id' | 'account_id' | 'target_url' | 'verification_method' | 'rate_limit' | 'legacy_header_prefix'
+    > {
   /** What the subscriber must return. */
   verification_token: string;
   /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */
