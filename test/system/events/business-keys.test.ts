@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { equals } from '../../../src/temporal/read/visibility/query.js';
-import { listAll } from '../../../src/temporal/read/visibility/visibility.js';
+import { everyExecution } from '../../../src/temporal/read/visibility/visibility.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -138,7 +138,12 @@ describe('business keys', () => {
     });
     await findUntil('events', 'customer:ada@example.com', 1);
     const found = await until(
-      () => listAll(system.temporal.client, [equals('HooklineEvent', id)]),
+      async () => {
+        const some = [];
+        const clauses = [equals('HooklineEvent', id)];
+        for await (const one of everyExecution(system.temporal.client, clauses)) some.push(one);
+        return some;
+      },
       (some) => some.length === 1,
     );
     assert.ok(!JSON.stringify(found[0]).includes('ada@'));
