@@ -9,6 +9,7 @@ import type { AttemptOrders, FirstOrder } from '../src/domain/delivery/attempt-o
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryTarget, NamedEvent } from '../src/domain/delivery/delivery.js';
 import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';
+import type { EventPayloads } from '../src/domain/delivery/event-payloads.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditions.js';
@@ -17,7 +18,6 @@ import type { FailingMark } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
-import type { EventPayloads } from '../src/domain/privacy/event-payloads.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';

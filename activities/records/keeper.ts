@@ -18,11 +18,11 @@ import type {
   Told,
   ToldDelivery,
 } from '../../src/domain/archive/told.js';
-import { openAttempts } from '../../src/domain/attempt/attempt-view.js';
 import { type DeliveryKey, deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { isClosed } from '../../src/domain/delivery/delivery.js';
 import type { DeliverySnapshot } from '../../src/domain/delivery/delivery-state.js';
 import type { PayloadSealer } from '../../src/domain/privacy/payload-sealer.js';
+import { openAttempts } from '../../src/domain/view/attempt-view.js';
 
 /** How often rows are read again in whose place somebody else has written. Two runs at once are rare. */
 const MAX_TRIES = 10;

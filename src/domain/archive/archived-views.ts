@@ -1,8 +1,8 @@
-import { type AttemptView, viewAttempt } from '../attempt/attempt-view.js';
 import { present } from '../basics/objects.js';
 import type { NamedEvent, ShownRecord } from '../delivery/delivery.js';
-import type { Delivery, DeliverySummary, EarlierRun } from '../delivery/delivery-view.js';
 import { NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
+import { type AttemptView, viewAttempt } from '../view/attempt-view.js';
+import type { Delivery, DeliverySummary, EarlierRun } from '../view/delivery-view.js';
 import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from './archived.js';
 import type { DeliveryRecord } from './record.js';
 import type { RowFacts, WholeDelivery } from './row.js';

@@ -1,4 +1,3 @@
-import { type AttemptView, type LastAttempt, lastOf, viewAttempt } from '../attempt/attempt-view.js';
 import { type DeliveryKey, deliveryId } from '../basics/delivery-id.js';
 import { createdAt, idTime } from '../basics/id-time.js';
 import { present } from '../basics/objects.js';
@@ -11,9 +10,10 @@ import {
   shownRecord,
 } from '../delivery/delivery.js';
 import type { DeliverySnapshot } from '../delivery/delivery-state.js';
-import { type Delivery, earlierRun } from '../delivery/delivery-view.js';
 import { changesOf, endOf, NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
 import { sumsOf } from '../list/attempt-filter.js';
+import { type AttemptView, type LastAttempt, lastOf, viewAttempt } from '../view/attempt-view.js';
+import { type Delivery, earlierRun } from '../view/delivery-view.js';
 import { type ArchivedDelivery, positionOf } from './archived.js';
 import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from './fitting.js';
 import type { TerminatedExecution, ToldDelivery, ToldRun } from './told.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ShownStatus } from '../../../src/domain/delivery/delivery.js';
-import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { recordedTerminations } from '../../support/parts/records.js';
