@@ -1,11 +1,12 @@
 import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
+import type { AttemptOrders } from '../src/domain/archive/row/attempt-orders.js';
 import type { DeliveryRows, TerminatedExecutions } from '../src/domain/archive/told.js';
 import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import type { ChangeOutcome } from '../src/domain/change/change.js';
-import type { AttemptOrders, FirstOrder } from '../src/domain/delivery/attempt-order.js';
+import type { FirstOrder } from '../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryTarget, NamedEvent } from '../src/domain/delivery/delivery.js';
 import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';

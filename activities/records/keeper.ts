@@ -1,4 +1,5 @@
 import { committedRecord } from '../../src/domain/archive/commitments.js';
+import type { WholeDelivery } from '../../src/domain/archive/row/whole-delivery.js';
 import {
   attemptsKnown,
   deliveryAfter,
@@ -6,7 +7,6 @@ import {
   rowOf,
   terminatedDelivery,
   untold,
-  type WholeDelivery,
 } from '../../src/domain/archive/row.js';
 import type {
   DeliveryRows,

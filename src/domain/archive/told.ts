@@ -6,7 +6,7 @@ import type { TimelineItem } from '../explain/timeline.js';
 import type { PayloadContext } from '../privacy/payload-sealer.js';
 import type { ArchivedDelivery } from './archived.js';
 import type { RecordKey, RecordSalts } from './commitments.js';
-import type { EventOfRow, RunSoFar, WholeDelivery } from './row.js';
+import type { EventOfRow, RunSoFar, WholeDelivery } from './row/whole-delivery.js';
 
 /** The run of an execution that tells of deliveries. A Temporal payload. */
 export interface ToldRun {

@@ -1,10 +1,9 @@
-import type { Trigger } from '../attempt/attempt.js';
 import type { AttemptReport } from '../attempt/attempt-report.js';
 import { deliveryId } from '../basics/delivery-id.js';
 import type { HeldBack } from '../endpoint/endpoint-condition.js';
 import { groupJitter } from '../endpoint/retry-schedule.js';
 import type { Timings } from '../timings.js';
-import type { AttemptOrder, Begun } from './attempt-order.js';
+import type { AttemptOrder, Begun, MemberAttempt } from './attempt-order.js';
 import {
   type DeliveryGroup,
   type DeliveryRecord,
@@ -36,19 +35,6 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   /** If the group goes on from an earlier run: its members then, and how often their rows were told of them. */
   so_far?: DeliverySnapshot[];
   turns?: number;
-}
-
-/** An attempt at one delivery of a group. A Temporal payload. */
-export interface MemberAttempt {
-  /** The member's index in the group. */
-  index: number;
-  /** 1 for the first. */
-  number: number;
-  trigger: Trigger;
-  /** Its turn under the endpoint's rate limit, for which it has waited, by MongoDB's time. ISO 8601, UTC. */
-  turn?: string;
-  /** So many tries of it may have been sent before, in a workflow task or by a process that was lost. */
-  lost_tries?: number;
 }
 
 /** Deliveries to release, as the signal `release` says it. */

@@ -10,10 +10,11 @@ import {
   InternalWorkflowStartOptionsSymbol,
 } from '@temporalio/client/lib/internal.js';
 import type { deliver } from '../../../workflows/index.js';
+import { settledOrders, TURNS_OF_ATTEMPTS } from '../../domain/archive/row/attempt-orders.js';
 import { type DeliveryRows, type ToldRun, toldOf } from '../../domain/archive/told.js';
 import type { AttemptReport } from '../../domain/attempt/attempt-report.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
-import { type FirstOrder, settledOrders, TURNS_OF_ATTEMPTS } from '../../domain/delivery/attempt-order.js';
+import type { FirstOrder } from '../../domain/delivery/attempt-order.js';
 import {
   type DeliveryGroup,
   type DeliverySettings,

@@ -157,7 +157,7 @@ describe('the views of a delivery', () => {
     if (one.status === 'terminated') assert.equal(last?.text, one.reason);
   }
 
-  /** Terminates the execution of some deliveries in Temporal, and waits until the rows of those that are open say it. */
+  /** Terminates the execution of some deliveries in Temporal, and waits until the rows of the open ones say it. */
   async function terminate(some: readonly (Delivery | undefined)[]): Promise<void> {
     const { workflow_id = '' } = some[0] ?? {};
     await system.temporal.client.workflow.getHandle(workflow_id).terminate('asked to by the subscriber');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_TIMELINE_BYTES } from '../../../src/domain/archive/fitting.js';
+import type { WholeDelivery } from '../../../src/domain/archive/row/whole-delivery.js';
 import {
   attemptsKnown,
   deliveryAfter,
@@ -7,7 +8,6 @@ import {
   rowOf,
   terminatedDelivery,
   untold,
-  type WholeDelivery,
 } from '../../../src/domain/archive/row.js';
 import type { ToldRun } from '../../../src/domain/archive/told.js';
 import type { Attempt } from '../../../src/domain/attempt/attempt.js';

@@ -23,8 +23,8 @@ interface Exported {
 }
 
 /**
- * The lines of an export by time: events, each followed by its deliveries, and changes. The same documents give the same
- * bytes, so an export that was interrupted goes on behind the last whole line.
+ * The lines of an export by time: events, each followed by its deliveries, and changes. The same documents give the
+ * same bytes, so an export that was interrupted goes on behind the last whole line.
  *
  * @param after the cursor of the last line that was received; absent: from the beginning
  * @param form of payloads
