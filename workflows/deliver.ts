@@ -158,6 +158,9 @@ class Deliveries {
       now = this.machine.settledAt;
     } else {
       this.hasReadClock = true;
+      // A run goes on when nothing is in flight, unless it takes the place of one that is lost.
+      if (first.length > 0) await this.rows.keep(now);
+      this.begin(first, 1);
     }
     for (;;) {
       this.isWoken = false;

@@ -16,7 +16,7 @@ import { type Delivery, earlierRun } from '../view/delivery-view.js';
 import { type ArchivedDelivery, positionOf } from './archived.js';
 import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from './fitting.js';
 import type { EventOfRow, RunSoFar, WholeDelivery } from './row/whole-delivery.js';
-import type { TerminatedExecution, ToldDelivery, ToldRun } from './told.js';
+import type { KnownEnd, TerminatedExecution, ToldDelivery, ToldRun } from './told.js';
 
 /** The API shows no more earlier runs than this. */
 const MAX_EARLIER_RUNS = 10;
@@ -117,6 +117,21 @@ export function terminatedDelivery(
   return {
     delivery: { ...delivery, ...closed, reason, interventions, cause: undefined, asked_to_wait: undefined },
     timeline: [...timeline, { at, type: 'terminated', text: reason, status: 'terminated', by }],
+  };
+}
+
+/** A delivery that has ended as Temporal knows. What happened to it since the copy of MongoDB was made is lost. */
+export function endedDelivery(
+  { delivery: before, timeline }: WholeDelivery,
+  { run, status, at, reason, intervention }: KnownEnd,
+): WholeDelivery {
+  const { workflow_id, run_id } = run;
+  const delivery = { ...before, workflow_id, run_id };
+  if (intervention) return terminatedDelivery({ delivery, timeline }, { reason, intervention });
+  const closed = { status, closed_at: at, next_attempt_at: undefined, reason: shownReason(status, reason) };
+  return {
+    delivery: { ...delivery, ...closed, cause: undefined, asked_to_wait: undefined },
+    timeline: [...timeline, { at, type: 'closed', text: reason, status }],
   };
 }
 

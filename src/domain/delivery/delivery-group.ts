@@ -134,10 +134,10 @@ export class GroupMachine {
 
   /** The attempts that are in flight from the beginning. */
   get firstAttempts(): MemberAttempt[] {
-    const trigger = this.group.resent ? 'manual' : 'schedule';
-    return this.members.flatMap((machine, index) =>
-      machine.isAttempting ? [{ index, number: machine.nextNumber, trigger }] : [],
-    );
+    return this.members.flatMap((machine, index) => {
+      const { attempting, nextNumber: number } = machine;
+      return attempting ? [{ index, number, ...attempting }] : [];
+    });
   }
 
   /** Attempts with all that whoever makes them needs to settle them. */
@@ -289,8 +289,7 @@ export class GroupMachine {
       if (machine.isAttempting) continue;
       const next = machine.step();
       if (next.kind === 'attempt') {
-        const { nextNumber: number, turn } = machine;
-        due.push({ index, number, trigger: next.trigger, ...(turn !== undefined && { turn }) });
+        due.push({ index, number: machine.nextNumber, ...machine.attempting, trigger: next.trigger });
       } else if (next.kind === 'wait') {
         const until = machine.isDeferred && !this.sole ? next.until + DEFERRED_TOGETHER_MS : next.until;
         if (wakeAt !== undefined && wakeAt <= until) continue;

@@ -1,4 +1,8 @@
-import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
+import {
+  ACCOUNT_ATTRIBUTE,
+  ENDPOINT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+} from '../../../domain/ledger/search-attributes.js';
 import { type Meanings, meaningsOf } from '../../../domain/list/delivery-filter.js';
 import { type Clause, equals, isAfter, isNot, isOneOf } from './query.js';
 
@@ -19,6 +23,7 @@ export interface Sought {
   status?: Values | undefined;
   taskQueue?: string | undefined;
   endpoint?: Values | undefined;
+  event?: Values | undefined;
   /** It has not carried on as another run: such a run does not stand for anything any more. */
   isCurrent?: true | undefined;
   /** It closed at this time or later, or just before. */
@@ -35,6 +40,7 @@ const SOUGHT_BY: Meanings<Sought & { account?: Values | undefined }, Clause> = {
   taskQueue: named('TaskQueue'),
   account: named(ACCOUNT_ATTRIBUTE.name),
   endpoint: named(ENDPOINT_ATTRIBUTE.name),
+  event: named(EVENT_ATTRIBUTE.name),
   isCurrent: () => isNot('ExecutionStatus', 'ContinuedAsNew'),
   // SQL stores compare times as texts, which for a time with zeros at its end is not exact.
   since: (time) => isAfter('CloseTime', new Date(time.getTime() - 2)),
