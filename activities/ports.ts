@@ -1,14 +1,16 @@
 import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
+import type { AttemptOrders } from '../src/domain/archive/row/attempt-orders.js';
 import type { DeliveryRows, TerminatedExecutions } from '../src/domain/archive/told.js';
 import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import type { ChangeOutcome } from '../src/domain/change/change.js';
-import type { AttemptOrders, FirstOrder } from '../src/domain/delivery/attempt-order.js';
+import type { FirstOrder } from '../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryTarget, NamedEvent } from '../src/domain/delivery/delivery.js';
 import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';
+import type { EventPayloads } from '../src/domain/delivery/event-payloads.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditions.js';
@@ -17,7 +19,6 @@ import type { FailingMark } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
-import type { EventPayloads } from '../src/domain/privacy/event-payloads.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
@@ -128,7 +129,10 @@ export interface IncidentLog {
 export interface EndpointForVerification
   extends VerificationSubject,
     RequestSecrets,
-    Pick<Endpoint, 'id' | 'account_id' | 'verification_method' | 'rate_limit' | 'legacy_header_prefix'> {
+    Pick<
+      Endpoint,
+      'id' | 'account_id' | 'target_url' | 'verification_method' | 'rate_limit' | 'legacy_header_prefix'
+    > {
   /** What the subscriber must return. */
   verification_token: string;
   /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */

@@ -11,8 +11,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
+import type { MadeAttempts } from '../src/domain/archive/row/attempt-orders.js';
+import { endOfAttempts } from '../src/domain/archive/row/attempt-orders.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
-import { endOfAttempts, type MadeAttempts } from '../src/domain/delivery/attempt-order.js';
+import type { MemberAttempt } from '../src/domain/delivery/attempt-order.js';
 import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import {
@@ -20,7 +22,6 @@ import {
   GroupMachine,
   type GroupStep,
   type LiveGroup,
-  type MemberAttempt,
 } from '../src/domain/delivery/delivery-group.js';
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
@@ -157,6 +158,9 @@ class Deliveries {
       now = this.machine.settledAt;
     } else {
       this.hasReadClock = true;
+      // A run goes on when nothing is in flight, unless it takes the place of one that is lost.
+      if (first.length > 0) await this.rows.keep(now);
+      this.begin(first, 1);
     }
     for (;;) {
       this.isWoken = false;

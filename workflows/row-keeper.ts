@@ -1,13 +1,9 @@
 import { condition, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
+import { type AttemptOrders, TURNS_OF_ATTEMPTS } from '../src/domain/archive/row/attempt-orders.js';
 import { type Told, type ToldRun, toldOf } from '../src/domain/archive/told.js';
-import { type AttemptOrders, TURNS_OF_ATTEMPTS } from '../src/domain/delivery/attempt-order.js';
-import type {
-  GroupMachine,
-  LiveGroup,
-  MemberAttempt,
-  Release,
-} from '../src/domain/delivery/delivery-group.js';
+import type { MemberAttempt } from '../src/domain/delivery/attempt-order.js';
+import type { GroupMachine, LiveGroup, Release } from '../src/domain/delivery/delivery-group.js';
 import type { TimelineItem } from '../src/domain/explain/timeline.js';
 import { encodedBytes } from '../src/domain/text/encoded-bytes.js';
 

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { AttemptOrders, MadeAttempts } from '../../src/domain/delivery/attempt-order.js';
+import type { AttemptOrders, MadeAttempts } from '../../src/domain/archive/row/attempt-orders.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { temporalClock } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies } from '../ports.js';

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { MadeAttempts } from '../../src/domain/delivery/attempt-order.js';
+import type { MadeAttempts } from '../../src/domain/archive/row/attempt-orders.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { ActivityDependencies, DirectAttempts, ReleasedAttempts } from '../ports.js';
 import { createKeepRows } from '../records/keep-rows.js';

@@ -1,16 +1,18 @@
 import { committedRecord } from '../../src/domain/archive/commitments.js';
+import type { WholeDelivery } from '../../src/domain/archive/row/whole-delivery.js';
 import {
   attemptsKnown,
   deliveryAfter,
+  endedDelivery,
   relationOf,
   rowOf,
   terminatedDelivery,
   untold,
-  type WholeDelivery,
 } from '../../src/domain/archive/row.js';
 import type {
   DeliveryRows,
   EventForRows,
+  KnownEnd,
   KnownRow,
   RowStore,
   RowToWrite,
@@ -18,11 +20,12 @@ import type {
   Told,
   ToldDelivery,
 } from '../../src/domain/archive/told.js';
-import { openAttempts } from '../../src/domain/attempt/attempt-view.js';
 import { type DeliveryKey, deliveryId } from '../../src/domain/basics/delivery-id.js';
+import { factsOf } from '../../src/domain/delivery/carried.js';
 import { isClosed } from '../../src/domain/delivery/delivery.js';
 import type { DeliverySnapshot } from '../../src/domain/delivery/delivery-state.js';
 import type { PayloadSealer } from '../../src/domain/privacy/payload-sealer.js';
+import { openAttempts } from '../../src/domain/view/attempt-view.js';
 
 /** How often rows are read again in whose place somebody else has written. Two runs at once are rare. */
 const MAX_TRIES = 10;
@@ -94,6 +97,21 @@ export class Keeper implements DeliveryRows {
     await rows.write((await Promise.all(next)).flat());
   }
 
+  /**
+   * Closes the row of a delivery as Temporal knows it, unless it is closed.
+   *
+   * @returns whether this has closed it
+   */
+  async ended(key: DeliveryKey, end: KnownEnd): Promise<boolean> {
+    const { rows } = this.options;
+    const event = (await rows.eventsOf([key.event_id])).get(key.event_id);
+    const before = (await this.known([key])).get(deliveryId(key));
+    if (!event || before?.isClosed || (before && !before.whole)) return false;
+    const whole = endedDelivery(before?.whole ?? untold(event, end.run, key), end);
+    const row = await this.withRecord(before, event, whole, LAST_TURN);
+    return (await rows.write([{ row, before: before?.tag }])).size === 0;
+  }
+
   /** Rows as they are stored. Who wrote a closed one may have been killed before its segment was made: it gets one. */
   private async known(keys: readonly DeliveryKey[]): Promise<Map<string, KnownRow>> {
     const { rows } = this.options;
@@ -148,15 +166,10 @@ export class Keeper implements DeliveryRows {
   }
 }
 
-/** A delivery as its execution goes on with it, without what its endpoint answered: its row has that. */
-function snapshotOf({ delivery, progress }: WholeDelivery): DeliverySnapshot {
+/** A delivery as its execution goes on with it, as far as rules need it: its row has the rest. */
+export function snapshotOf({ delivery, progress }: WholeDelivery): DeliverySnapshot {
   const { status, next_attempt_at, asked_to_wait, cause, interventions, closed_at } = delivery;
-  const attempts = delivery.attempts.map(
-    ({ response_headers: _, response_snippet: __, response_sha256: ___, ...facts }) => {
-      const { url_host: ____, webhook_timestamp: _____, ...attempt } = facts;
-      return { ...attempt, shortened: true as const };
-    },
-  );
+  const attempts = delivery.attempts.map(factsOf);
   const record = {
     ...{ status: status === 'terminated' ? ('cancelled' as const) : status, attempts },
     ...(next_attempt_at !== undefined && { next_attempt_at }),

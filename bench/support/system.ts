@@ -97,7 +97,7 @@ export async function startServers(
       HOOKLINE_SECRET_KEYS: secretKey,
       HOOKLINE_PAYLOAD_KEYS: payloadKey,
       HOOKLINE_ENDPOINT_VERIFICATION: 'off',
-      // Every two minutes it would fall into one part or another. `docs/decisions/0030` has what it costs.
+      // Every two minutes it would fall into one part or another. It is measured by itself.
       HOOKLINE_LOG_INTERVAL: 'off',
       // The limits are on, as `hookline dev` counts them, and out of the way.
       HOOKLINE_RATE_LIMIT_STORE: 'memory',

@@ -89,6 +89,20 @@ export const SERVICE_COMMANDS = {
       if (!(await verifyRecords(await loadServerSettings(), values))) process.exitCode = 1;
     },
   },
+  rebuild: {
+    summary: 'after a restore, start what the documents say is open, and report what Temporal alone knows',
+    usage: '[--since TIME] [--dry-run]',
+    help: [
+      '--since TIME       looks at events from then on; by default HOOKLINE_RETENTION_DAYS and a day',
+      '--dry-run          only says what it would do',
+      'It may be repeated at any time, also while processes run.',
+    ],
+    options: { since: text, 'dry-run': flag },
+    async run(values) {
+      const { rebuild } = await import('./archive/rebuild.js');
+      if (!(await rebuild(await loadServerSettings(), values))) process.exitCode = 1;
+    },
+  },
   privacy: {
     summary:
       'keep a list of erasures apart from the backups, do them again after a restore, and make them final',

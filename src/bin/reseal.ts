@@ -17,7 +17,7 @@ export async function reseal(settings: Settings): Promise<void> {
     print(`Changes that were tagged again: ${await database.changes.audit.retagAll()}`);
     const { archive, segments, sequences, dataKeys } = database;
     const records = (await archive.retagAll()) + (await segments.retagAll()) + (await sequences.retagAll());
-    print(`Records of the archive that were tagged again: ${records + (await dataKeys.retagAll())}`);
+    print(`Records that were tagged again: ${records + (await dataKeys.retagAll())}`);
     print(`Keys of the log that were encrypted again: ${await database.logKeys.resealAll()}`);
   });
 }

@@ -224,7 +224,7 @@ export const settingsSchema = z.object({
     'Keys that stored secrets are encrypted with, `id:base64`, the newest first; `hookline secret-key` makes one, `hookline dev` keeps one in its data folder',
   ),
   HOOKLINE_PAYLOAD_KEYS: secretKeys.describe(
-    'Keys that payloads are encrypted with, written like HOOKLINE_SECRET_KEYS; without it payloads stay plain in Temporal and cannot be erased; `hookline dev` keeps one in its data folder',
+    'Keys that payloads are encrypted with, written like HOOKLINE_SECRET_KEYS; without it payloads stay plain in MongoDB and cannot be erased; `hookline dev` keeps one in its data folder',
   ),
   HOOKLINE_WRAPPING_KEYS: secretKeys.describe(
     'Keys that wrap the data keys of accounts and subjects and nothing else, written like HOOKLINE_SECRET_KEYS: once a former one is destroyed, erasures from before are final in every copy ([rotation](privacy.md#rotating-the-wrapping-key)). Without it HOOKLINE_PAYLOAD_KEYS wrap them',

@@ -1,8 +1,8 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 
 /**
- * Errors of what starts, reads and steers deliveries, for callers to tell apart by class. They are plain errors because activities throw them too;
- * the HTTP interface turns them into problems (`src/api/http/middleware/problems.ts`).
+ * Errors of what starts, reads and steers deliveries, for callers to tell apart by class. They are plain errors because
+ * activities throw them too; the HTTP interface turns them into problems (`src/api/http/middleware/problems.ts`).
  */
 
 /** This process has too much to start. Nothing was started; a later try may succeed. */

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../src/domain/delivery/delivery-view.js';
+import type { Delivery } from '../../src/domain/view/delivery-view.js';
 import { until } from './until.js';
 
 /** An answer of the API. */

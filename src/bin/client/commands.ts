@@ -87,7 +87,7 @@ export const CLIENT_COMMANDS = {
   },
   ...AUDIT_COMMANDS,
   export: {
-    summary: 'write the archived events of a period with their deliveries, a JSON text on each line',
+    summary: 'write the events of a period with their closed deliveries, a JSON text on each line',
     usage: '--from 2026-01-01 [--to 2026-02-01]',
     help: [
       '--from TIME             events accepted at that time or later: a date, a time with zone, or 30d for 30 days ago',

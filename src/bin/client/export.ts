@@ -12,7 +12,8 @@ import { textOf, timeOf } from './values.js';
 const TRIES = 5;
 
 /**
- * Writes what happened in a period to standard output. A stream that breaks off is continued behind its last whole line.
+ * Writes what happened in a period to standard output. A stream that breaks off is continued behind its last whole
+ * line.
  */
 export async function exportArchive(values: Values): Promise<void> {
   const { changes, format = 'ndjson', gzip, payload = 'json' } = values;

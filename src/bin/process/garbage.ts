@@ -17,7 +17,7 @@ const IDLE = 0.05;
 
 /**
  * Keeps the heaps of a process that runs the service small, that of its workflows as well
- * (`docs/decisions/0035-memory.md`).
+ * (`docs/decisions/what-was-tried.md`).
  */
 export function keepHeapsSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);

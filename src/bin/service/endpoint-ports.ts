@@ -63,11 +63,10 @@ export function pendingEndpoints(endpoints: EndpointRepository, starter: Deliver
       await endpoints.beginVerification(account_id, endpoint_id, verification_token);
       return { ...endpoint, ...secrets, verification_token };
     },
-    async verified({ account_id, endpoint_id }, { target_url, verification_revision, from }, allowedRate) {
+    async verified({ account_id, endpoint_id }, { verification_revision, from }, allowedRate) {
       for (;;) {
         const endpoint = await endpoints.getFresh(account_id, endpoint_id);
-        const isSubject =
-          endpoint?.target_url === target_url && endpoint.verification_revision === verification_revision;
+        const isSubject = endpoint?.verification_revision === verification_revision;
         if (!isSubject || endpoint.status !== 'pending') return false;
         // Nothing is written if its owner has changed it in between: it is read again.
         if (await endpoints.verified(endpoint, allowedRate, from)) return true;

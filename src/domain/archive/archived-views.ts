@@ -1,11 +1,12 @@
-import { type AttemptView, viewAttempt } from '../attempt/attempt-view.js';
 import { present } from '../basics/objects.js';
 import type { NamedEvent, ShownRecord } from '../delivery/delivery.js';
-import type { Delivery, DeliverySummary, EarlierRun } from '../delivery/delivery-view.js';
 import { NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
+import { type AttemptView, viewAttempt } from '../view/attempt-view.js';
+import type { Delivery, DeliverySummary, EarlierRun } from '../view/delivery-view.js';
 import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from './archived.js';
 import type { DeliveryRecord } from './record.js';
-import type { RowFacts, WholeDelivery } from './row.js';
+import type { WholeDelivery } from './row/whole-delivery.js';
+import type { RowFacts } from './row.js';
 
 /** What a delivery that is read by itself has besides what lists show. */
 type Detail = Omit<Delivery, keyof DeliverySummary>;

@@ -2,9 +2,9 @@ import type { AttemptErrorCode } from '../attempt/attempt.js';
 import type { DeliveryKey } from '../basics/delivery-id.js';
 import { ULID } from '../basics/id-time.js';
 import type { ShownStatus } from '../delivery/delivery.js';
-import type { DeliverySummary } from '../delivery/delivery-view.js';
 import type { AttemptSums } from '../list/attempt-filter.js';
 import type { DeliveryFilter, EventFilter } from '../list/delivery-filter.js';
+import type { DeliverySummary } from '../view/delivery-view.js';
 
 /**
  * A delivery as it is stored, from its first attempt on. What lists are filtered and sorted by stands by itself; the

@@ -64,7 +64,7 @@ export function requireIntact(archived: ArchivedDelivery, salt: Buffer | undefin
   } catch (error) {
     if (isRecordAltered(error)) throw error;
     // Whoever altered it may have left anything.
-    const how = 'cannot be read: it is not what the archive writes';
+    const how = 'cannot be read: it is not what is written';
     throw new RecordAlteredError(archived.id, how, { cause: error });
   }
 }

@@ -1,4 +1,3 @@
-import { type AttemptView, type LastAttempt, lastOf, viewAttempt } from '../attempt/attempt-view.js';
 import { type DeliveryKey, deliveryId } from '../basics/delivery-id.js';
 import { createdAt, idTime } from '../basics/id-time.js';
 import { present } from '../basics/objects.js';
@@ -10,49 +9,17 @@ import {
   shownReason,
   shownRecord,
 } from '../delivery/delivery.js';
-import type { DeliverySnapshot } from '../delivery/delivery-state.js';
-import { type Delivery, earlierRun } from '../delivery/delivery-view.js';
 import { changesOf, endOf, NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
 import { sumsOf } from '../list/attempt-filter.js';
+import { type AttemptView, type LastAttempt, lastOf, viewAttempt } from '../view/attempt-view.js';
+import { type Delivery, earlierRun } from '../view/delivery-view.js';
 import { type ArchivedDelivery, positionOf } from './archived.js';
 import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from './fitting.js';
-import type { TerminatedExecution, ToldDelivery, ToldRun } from './told.js';
+import type { EventOfRow, RunSoFar, WholeDelivery } from './row/whole-delivery.js';
+import type { KnownEnd, TerminatedExecution, ToldDelivery, ToldRun } from './told.js';
 
 /** The API shows no more earlier runs than this. */
 const MAX_EARLIER_RUNS = 10;
-
-/** An event, as far as rows of its deliveries say anything of it. */
-export interface EventOfRow {
-  account_id: string;
-  event_id: string;
-  event_kind: string;
-  /** Tokens of its business keys. */
-  keys: readonly string[];
-  sequence?: number | undefined;
-  /** SHA-256 of the payload, hexadecimal; absent if it cannot be read any more. */
-  payload_sha256?: string | undefined;
-  payload_bytes: number;
-  payload_erased?: true | undefined;
-}
-
-/** How far a delivery is, beside its record: see {@link DeliverySnapshot}. */
-export type Progress = Omit<DeliverySnapshot, 'record'>;
-
-/** A delivery with all that its row says of it. */
-export interface WholeDelivery {
-  delivery: Delivery;
-  timeline: TimelineItem[];
-  /** Absent if an execution did not tell it: it was terminated. */
-  progress?: Progress | undefined;
-  max_attempts?: number | undefined;
-}
-
-/** A run of a delivery, and how often it has told of it. */
-export interface RunSoFar {
-  run_id: string;
-  started_at: string;
-  turn: number;
-}
 
 /**
  * What a run that tells of a delivery is to its row: it `goes_on`; it is a `later` one, so that the delivery was sent
@@ -150,6 +117,21 @@ export function terminatedDelivery(
   return {
     delivery: { ...delivery, ...closed, reason, interventions, cause: undefined, asked_to_wait: undefined },
     timeline: [...timeline, { at, type: 'terminated', text: reason, status: 'terminated', by }],
+  };
+}
+
+/** A delivery that has ended as Temporal knows. What happened to it since the copy of MongoDB was made is lost. */
+export function endedDelivery(
+  { delivery: before, timeline }: WholeDelivery,
+  { run, status, at, reason, intervention }: KnownEnd,
+): WholeDelivery {
+  const { workflow_id, run_id } = run;
+  const delivery = { ...before, workflow_id, run_id };
+  if (intervention) return terminatedDelivery({ delivery, timeline }, { reason, intervention });
+  const closed = { status, closed_at: at, next_attempt_at: undefined, reason: shownReason(status, reason) };
+  return {
+    delivery: { ...delivery, ...closed, cause: undefined, asked_to_wait: undefined },
+    timeline: [...timeline, { at, type: 'closed', text: reason, status }],
   };
 }
 

@@ -1,12 +1,12 @@
 import type { DeliveryKey } from '../basics/delivery-id.js';
-import type { Intervention } from '../delivery/delivery.js';
+import type { Intervention, ShownStatus } from '../delivery/delivery.js';
 import type { GroupMachine, LiveGroup } from '../delivery/delivery-group.js';
 import type { DeliverySnapshot } from '../delivery/delivery-state.js';
 import type { TimelineItem } from '../explain/timeline.js';
 import type { PayloadContext } from '../privacy/payload-sealer.js';
 import type { ArchivedDelivery } from './archived.js';
 import type { RecordKey, RecordSalts } from './commitments.js';
-import type { EventOfRow, RunSoFar, WholeDelivery } from './row.js';
+import type { EventOfRow, RunSoFar, WholeDelivery } from './row/whole-delivery.js';
 
 /** The run of an execution that tells of deliveries. A Temporal payload. */
 export interface ToldRun {
@@ -78,6 +78,18 @@ export interface TerminatedExecution {
   /** Human-readable: who, and the reason that they gave. */
   reason: string;
   intervention: Intervention;
+}
+
+/** How a delivery has ended by what Temporal knows, and MongoDB does not: it was restored from an older copy. */
+export interface KnownEnd {
+  run: ToldRun;
+  status: ShownStatus;
+  /** ISO 8601, UTC. */
+  at: string;
+  /** Human-readable. */
+  reason: string;
+  /** Of one that was terminated. */
+  intervention?: Intervention;
 }
 
 export interface TerminatedExecutions {

@@ -1,7 +1,6 @@
 import { present } from '../basics/objects.js';
-import type { AttemptOrder } from './attempt-order.js';
+import type { AttemptOrder, MemberAttempt } from './attempt-order.js';
 import type { NamedEvent } from './delivery.js';
-import type { MemberAttempt } from './delivery-group.js';
 
 /** An attempt to make. */
 export interface AttemptRequest

@@ -60,7 +60,16 @@ function carry(snapshot: DeliverySnapshot, limit: number, most: number): Deliver
 }
 
 /** What rules need of an attempt. */
-function factsOf({ number, at, duration_ms, status_code, error_code, error, trigger, lost_tries }: Attempt) {
+export function factsOf({
+  number,
+  at,
+  duration_ms,
+  status_code,
+  error_code,
+  error,
+  trigger,
+  lost_tries,
+}: Attempt) {
   const how = { duration_ms, status_code, error_code, error, trigger, lost_tries };
   return present({ number, at, ...how, shortened: true as const });
 }

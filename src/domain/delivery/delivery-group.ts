@@ -1,10 +1,9 @@
-import type { Trigger } from '../attempt/attempt.js';
 import type { AttemptReport } from '../attempt/attempt-report.js';
 import { deliveryId } from '../basics/delivery-id.js';
 import type { HeldBack } from '../endpoint/endpoint-condition.js';
 import { groupJitter } from '../endpoint/retry-schedule.js';
 import type { Timings } from '../timings.js';
-import type { AttemptOrder, Begun } from './attempt-order.js';
+import type { AttemptOrder, Begun, MemberAttempt } from './attempt-order.js';
 import {
   type DeliveryGroup,
   type DeliveryRecord,
@@ -36,19 +35,6 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   /** If the group goes on from an earlier run: its members then, and how often their rows were told of them. */
   so_far?: DeliverySnapshot[];
   turns?: number;
-}
-
-/** An attempt at one delivery of a group. A Temporal payload. */
-export interface MemberAttempt {
-  /** The member's index in the group. */
-  index: number;
-  /** 1 for the first. */
-  number: number;
-  trigger: Trigger;
-  /** Its turn under the endpoint's rate limit, for which it has waited, by MongoDB's time. ISO 8601, UTC. */
-  turn?: string;
-  /** So many tries of it may have been sent before, in a workflow task or by a process that was lost. */
-  lost_tries?: number;
 }
 
 /** Deliveries to release, as the signal `release` says it. */
@@ -148,10 +134,10 @@ export class GroupMachine {
 
   /** The attempts that are in flight from the beginning. */
   get firstAttempts(): MemberAttempt[] {
-    const trigger = this.group.resent ? 'manual' : 'schedule';
-    return this.members.flatMap((machine, index) =>
-      machine.isAttempting ? [{ index, number: machine.nextNumber, trigger }] : [],
-    );
+    return this.members.flatMap((machine, index) => {
+      const { attempting, nextNumber: number } = machine;
+      return attempting ? [{ index, number, ...attempting }] : [];
+    });
   }
 
   /** Attempts with all that whoever makes them needs to settle them. */
@@ -303,8 +289,7 @@ export class GroupMachine {
       if (machine.isAttempting) continue;
       const next = machine.step();
       if (next.kind === 'attempt') {
-        const { nextNumber: number, turn } = machine;
-        due.push({ index, number, trigger: next.trigger, ...(turn !== undefined && { turn }) });
+        due.push({ index, number: machine.nextNumber, ...machine.attempting, trigger: next.trigger });
       } else if (next.kind === 'wait') {
         const until = machine.isDeferred && !this.sole ? next.until + DEFERRED_TOGETHER_MS : next.until;
         if (wakeAt !== undefined && wakeAt <= until) continue;

@@ -95,13 +95,15 @@ export class DeliveryMachine {
     return this.state.kind === 'attempting';
   }
 
-  get isDeferred(): boolean {
-    return this.state.kind === 'deferred';
+  /** What the attempt in flight is made for, and for which turn it waited; `undefined` if none is in flight. */
+  get attempting(): { trigger: Trigger; turn?: string } | undefined {
+    const { state } = this;
+    if (state.kind !== 'attempting') return undefined;
+    return { trigger: state.trigger, ...(state.turn !== undefined && { turn: state.turn }) };
   }
 
-  /** The turn under the endpoint's rate limit that the attempt in flight waited for, if it did. ISO 8601, UTC. */
-  get turn(): string | undefined {
-    return this.state.kind === 'attempting' ? this.state.turn : undefined;
+  get isDeferred(): boolean {
+    return this.state.kind === 'deferred';
   }
 
   /** Records the result of the attempt in flight, and returns whether the delivery goes on. */

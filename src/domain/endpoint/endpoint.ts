@@ -30,9 +30,8 @@ export const GONE = 'It answered 410 Gone.';
  */
 export type DisableResult = 'disabled' | 'inactive' | 'changed';
 
-/** What one verification is about. Once either has changed, its result no longer counts. */
+/** What one verification is about. Once the revision has changed, its result no longer counts. A Temporal payload. */
 export interface VerificationSubject {
-  target_url: string;
   /** The version of the endpoint since which it has been pending with this URL and method. */
   verification_revision: number;
   /** The request that confirmed it, if it was confirmed by one: it is recorded with the change. */

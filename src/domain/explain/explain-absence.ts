@@ -53,7 +53,7 @@ export function explainAbsence(
   if (!event)
     return {
       code: 'event_unknown',
-      summary: 'There is no such event: none was accepted, or it is older than what the archive keeps.',
+      summary: 'There is no such event: none was accepted, or it is older than what is kept.',
     };
   if (!endpoint)
     return { code: 'endpoint_unknown', summary: 'The account has never had an endpoint with this id.' };
@@ -77,7 +77,7 @@ export function explainAbsence(
   return {
     code: 'not_found',
     summary:
-      'The endpoint was to get the event, but no delivery is found: it was accepted a moment ago, or is older than what the archive keeps.',
+      'The endpoint was to get the event, but no delivery is found: it was accepted a moment ago, or is older than what is kept.',
   };
 }
 

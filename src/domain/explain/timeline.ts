@@ -155,8 +155,8 @@ function tellEnd({ status, cause, reason = '' }: ShownRecord): string {
 }
 
 /**
- * When a delivery ended: as its record says, by Temporal's clock, and not before its last attempt, by MongoDB's. ISO 8601,
- * UTC.
+ * When a delivery ended: as its record says, by Temporal's clock, and not before its last attempt, by MongoDB's.
+ * ISO 8601, UTC.
  */
 export function endOf({ status, attempts, closed_at }: ShownRecord): string | undefined {
   if (!isClosed(status)) return undefined;

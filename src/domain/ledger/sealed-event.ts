@@ -15,7 +15,8 @@ export function contextOf({
 }
 
 /**
- * Stands for a subject's key in events and rows, so that the deliveries of a subject are found. Key ids are random: once the key is gone, the mark says nothing about anybody.
+ * Stands for a subject's key in events and rows, so that the deliveries of a subject are found. Key ids are
+ * random: once the key is gone, the mark says nothing about anybody.
  */
 export function subjectMark(keyId: string): string {
   return KEY_TOKEN_PREFIX + keyId.slice(0, MARK_LENGTH);

@@ -105,5 +105,5 @@ export const rotationWorkflowId = owned('rotation');
  * workflow ids.
  */
 export function recordScheduleId(taskQueue: string): string {
-  return `archive:${taskQueue}`;
+  return `records:${taskQueue}`;
 }

@@ -140,7 +140,7 @@ function wrongEvent(
   if (!event) {
     // Both go at the same time, one a little before the other.
     const isGoing = expires_at ? expires_at.getTime() < sharedNow() + GOING_MS : false;
-    return isGoing ? undefined : `has no event: ${event_id} is not in the archive`;
+    return isGoing ? undefined : `has no event: ${event_id} is not there`;
   }
   if (record.payload_commitment !== undefined && record.payload_commitment !== event.commitment)
     return `has a record of another payload than that of ${event_id}`;

@@ -6,7 +6,7 @@ import {
 } from '../../domain/archive/archived.js';
 import type { EventRange, OpenFilter, RowSearch, WithoutRow } from '../../domain/archive/row-search.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
-import { deliveryId } from '../../domain/basics/delivery-id.js';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import type { OpenStatus } from '../../domain/delivery/delivery.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
@@ -38,6 +38,21 @@ export class RowQueries implements RowSearch {
   async open(filter: OpenFilter, limit: number): Promise<ListedDelivery[]> {
     const found = this.model.find({ ...withoutNulls(filter), ...OPEN }, UNLISTED).limit(limit);
     return this.unaltered.listed(await found.lean<ListedDocument[]>());
+  }
+
+  /** Names of all open deliveries, those of the oldest events first, some at once. They are not looked at. */
+  async *everyOpen(): AsyncIterable<(DeliveryKey & { account_id: string })[]> {
+    for (let last: string = FIRST_OPEN_POSITION; ; ) {
+      const some = await this.model
+        .find({ position: { $gt: last } }, { account_id: 1, event_id: 1, endpoint_id: 1, position: 1 })
+        .sort({ position: 1 })
+        .limit(IDS_AT_ONCE)
+        .lean();
+      const end = some.at(-1);
+      if (!end) return;
+      yield some.map(({ account_id, event_id, endpoint_id }) => ({ account_id, event_id, endpoint_id }));
+      last = end.position;
+    }
   }
 
   async waiting(

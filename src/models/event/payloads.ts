@@ -4,7 +4,7 @@ import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import type { NamedEvent } from '../../domain/delivery/delivery.js';
-import type { EventPayloads } from '../../domain/privacy/event-payloads.js';
+import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type EventDocument, EventSeal, events } from './event-document.js';
 

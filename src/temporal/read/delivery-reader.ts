@@ -14,16 +14,16 @@ import {
   summaryIn,
   timelineIn,
 } from '../../domain/archive/archived-views.js';
-import { askedAttempts } from '../../domain/attempt/attempt-view.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt } from '../../domain/basics/id-time.js';
 import { isClosed, type NamedEvent, shownReason } from '../../domain/delivery/delivery.js';
-import type { Delivery, DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import type { FailingTask } from '../../domain/explain/failing-task.js';
 import { type TimelineItem, timelineOf } from '../../domain/explain/timeline.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
+import { askedAttempts } from '../../domain/view/attempt-view.js';
+import type { Delivery, DeliverySummary } from '../../domain/view/delivery-view.js';
 import { readFailingTask } from './failing-task.js';
 import { type LedgerSources, locateExecution, untilStored, workflowIdsOf } from './locate.js';
 import { readIncidents } from './timeline/timeline-incidents.js';

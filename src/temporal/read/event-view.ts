@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { DeliverySummary } from '../../domain/delivery/delivery-view.js';
 import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { DeliverySummary } from '../../domain/view/delivery-view.js';
 import { describeExecution, type Execution } from './visibility/visibility.js';
 
 /** An event as a list shows it. */

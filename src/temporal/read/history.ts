@@ -42,7 +42,7 @@ export async function readTermination(client: Client, run: Run): Promise<Termina
 }
 
 /** What an event of a history says of a termination; `undefined` if it is another event. */
-function terminationOf(event: HistoryEvent): Termination | undefined {
+export function terminationOf(event: HistoryEvent): Termination | undefined {
   const terminated = event.workflowExecutionTerminatedEventAttributes;
   if (!terminated) return undefined;
   const by = terminated.identity || 'somebody';

@@ -12,6 +12,7 @@ import {
   type NamedEvent,
   namedEvent,
 } from '../../domain/delivery/delivery.js';
+import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
 import type { EventStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
@@ -19,7 +20,6 @@ import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/releas
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import type { EventPayloads } from '../../domain/privacy/event-payloads.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { TIMINGS, timingsOfInput } from '../../domain/timings.js';
 import { readTaskAttempt } from '../read/history.js';

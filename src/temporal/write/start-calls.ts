@@ -10,19 +10,22 @@ import {
   InternalWorkflowStartOptionsSymbol,
 } from '@temporalio/client/lib/internal.js';
 import type { deliver } from '../../../workflows/index.js';
+import { settledOrders, TURNS_OF_ATTEMPTS } from '../../domain/archive/row/attempt-orders.js';
 import { type DeliveryRows, type ToldRun, toldOf } from '../../domain/archive/told.js';
 import type { AttemptReport } from '../../domain/attempt/attempt-report.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
-import { type FirstOrder, settledOrders, TURNS_OF_ATTEMPTS } from '../../domain/delivery/attempt-order.js';
+import type { FirstOrder } from '../../domain/delivery/attempt-order.js';
 import {
   type DeliveryGroup,
   type DeliverySettings,
+  type DeliveryTarget,
   type Intervention,
   type NamedEvent,
   type NamedTarget,
   namedEvent,
 } from '../../domain/delivery/delivery.js';
 import { GroupMachine, type LiveGroup, waitFromStart } from '../../domain/delivery/delivery-group.js';
+import type { DeliverySnapshot } from '../../domain/delivery/delivery-state.js';
 import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
 import type { HeldBack } from '../../domain/endpoint/endpoint-condition.js';
 import { deliveryAttributes, groupStatus, ledgerAttributes } from '../../domain/ledger/search-attributes.js';
@@ -69,6 +72,15 @@ export interface StartCallOptions {
   rows: Pick<DeliveryRows, 'keep'>;
   /** Absent: as usual. */
   timings?: Timings;
+}
+
+/** A run that is lost, as the row of its delivery has it. */
+export interface LostRun {
+  snapshot: DeliverySnapshot;
+  /** How often it has told of the delivery. */
+  turns: number;
+  /** ISO 8601, UTC. */
+  started_at: string;
 }
 
 /** An execution whose delivery has closed ends within this, milliseconds, and is asked about this often. */
@@ -166,6 +178,24 @@ export class StartCalls {
       },
     );
     return firstExecutionRunId;
+  }
+
+  /**
+   * Starts an execution that goes on with a delivery whose own is lost, from what its row says.
+   *
+   * @param once names the loss: it is made good once, however often this is called
+   * @returns whether there is none that is open
+   */
+  async goOn(event: NamedEvent, target: DeliveryTarget, lost: LostRun, once: string): Promise<boolean> {
+    const { snapshot, turns, started_at: created_at } = lost;
+    const policies: StartPolicies = {
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'FAIL',
+      ...onceOnly(once),
+    };
+    return startedNow(
+      this.startSole({ event, target }, { so_far: [snapshot], turns }, policies, { created_at }),
+    );
   }
 
   private async startDelivery(delivery: PendingDelivery): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_LIMIT } from '../../../src/api/http/paging.js';
-import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import type { DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../api-client.js';
 
 /**

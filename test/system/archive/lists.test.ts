@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { deliveryParameters } from '../../../src/api/routes/deliveries/filters.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
-import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import type { DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import {
   type CloudFrontend,

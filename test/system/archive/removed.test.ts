@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Delivery } from '../../../src/domain/delivery/delivery-view.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
+import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { archived, forget } from '../../support/parts/records.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';

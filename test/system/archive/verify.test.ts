@@ -3,7 +3,7 @@ import mongoose, { type Connection } from 'mongoose';
 import { compareLog, NO_LOG_COUNTS } from '../../../src/bin/archive/compare-log.js';
 import { createLogSigners } from '../../../src/bin/service/log/signers.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
-import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { archived } from '../../support/parts/records.js';
 import { type StoredDocument, StoredRows, verifyArchive } from '../../support/parts/stored-rows.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { fetchHistory, untilHeard, workflowIdOf } from '../../support/history.js';
 import { actionsIn } from '../../support/parts/actions.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { untilHeard, workflowIdOf } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
-import type { Delivery } from '../../../src/domain/delivery/delivery-view.js';
+import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { fetchHistory, untilHeard } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';

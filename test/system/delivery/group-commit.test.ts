@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
+import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import { type Accepted, type ApiClient, PURCHASE, registering } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { promised } from '../../support/promised.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { CURSOR_SECRET, cursorPlace } from '../../../src/api/http/ledger-paging.js';
 import { isClosed, type ShownStatus } from '../../../src/domain/delivery/delivery.js';
-import type { Delivery } from '../../../src/domain/delivery/delivery-view.js';
 import { sealCursor } from '../../../src/domain/http/cursor-seal.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { untilHeard } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { startService } from '../../../src/bin/service.js';
-import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, startSystem, UNHURRIED } from '../../support/system.js';

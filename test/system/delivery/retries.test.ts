@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
-import type { Delivery } from '../../../src/domain/delivery/delivery-view.js';
+import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory, untilHeard, workflowIdOf } from '../../support/history.js';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createdAt } from '../../../src/domain/basics/id-time.js';
-import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import type { DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';

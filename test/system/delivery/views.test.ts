@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ShownStatus } from '../../../src/domain/delivery/delivery.js';
-import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { recordedTerminations } from '../../support/parts/records.js';
@@ -157,7 +157,7 @@ describe('the views of a delivery', () => {
     if (one.status === 'terminated') assert.equal(last?.text, one.reason);
   }
 
-  /** Terminates the execution of some deliveries in Temporal, and waits until the rows of those that are open say it. */
+  /** Terminates the execution of some deliveries in Temporal, and waits until the rows of the open ones say it. */
   async function terminate(some: readonly (Delivery | undefined)[]): Promise<void> {
     const { workflow_id = '' } = some[0] ?? {};
     await system.temporal.client.workflow.getHandle(workflow_id).terminate('asked to by the subscriber');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
 import { createKeeper } from '../../../src/bin/service/ledger.js';
+import type { MadeAttempts } from '../../../src/domain/archive/row/attempt-orders.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { MadeAttempts } from '../../../src/domain/delivery/attempt-order.js';
 import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { deliveryAttributes } from '../../../src/domain/ledger/search-attributes.js';
 import {

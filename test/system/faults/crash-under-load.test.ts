@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { countRecorded } from '../../../bench/support/recorded.js';
-import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import type { DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../../src/temporal/server/connection.js';
 import { type Accepted, type ApiClient, apiClient } from '../../support/api-client.js';

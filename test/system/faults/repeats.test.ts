@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Delivery, DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import { type Accepted, type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { readAll } from '../../support/parts/pages.js';

@@ -128,7 +128,7 @@ describe('a record that somebody has altered in the database', () => {
       assert.equal((await get(`/deliveries/${gone}`)).status, 200);
     });
 
-  it('is found by `hookline archive verify` [world]', async () => {
+  it('is found by `hookline records verify` [world]', async () => {
     const undo = await forge(held, ['detail', 'out of stock', 'thank you']);
     const { code, output } = await verifyArchive();
     assert.equal(code, 1);

@@ -4,7 +4,7 @@ import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { newSecretKey, parseSecretKeys } from '../../../src/domain/access/secret-box.js';
 import type { ArchivedDelivery } from '../../../src/domain/archive/archived.js';
 import { committedRecord } from '../../../src/domain/archive/commitments.js';
-import type { Delivery } from '../../../src/domain/delivery/delivery-view.js';
+import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { archived, runRecords } from '../../support/parts/records.js';

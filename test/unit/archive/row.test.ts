@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { MAX_TIMELINE_BYTES } from '../../../src/domain/archive/fitting.js';
+import type { WholeDelivery } from '../../../src/domain/archive/row/whole-delivery.js';
 import {
   attemptsKnown,
   deliveryAfter,
@@ -7,14 +8,13 @@ import {
   rowOf,
   terminatedDelivery,
   untold,
-  type WholeDelivery,
 } from '../../../src/domain/archive/row.js';
 import type { ToldRun } from '../../../src/domain/archive/told.js';
 import type { Attempt } from '../../../src/domain/attempt/attempt.js';
-import { viewAttempt } from '../../../src/domain/attempt/attempt-view.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
+import { viewAttempt } from '../../../src/domain/view/attempt-view.js';
 
 const BEGAN = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (seconds: number) => new Date(BEGAN + seconds * 1_000).toISOString();

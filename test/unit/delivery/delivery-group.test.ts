@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import type { MemberAttempt } from '../../../src/domain/delivery/attempt-order.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
 import {
   batches,
   GroupMachine,
   type LiveGroup,
-  type MemberAttempt,
   waitFromStart,
 } from '../../../src/domain/delivery/delivery-group.js';
 import {

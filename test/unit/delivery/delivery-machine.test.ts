@@ -91,7 +91,7 @@ describe('the delivery machine', () => {
       assert.equal(bench.machine.record.status, 'delivering');
       assert.match(bench.machine.refusal('retry') ?? '', /turn/);
       assert.equal(bench.next(), trigger);
-      assert.equal(bench.machine.turn, turn);
+      assert.equal(bench.machine.attempting?.turn, turn);
     }
   });
 

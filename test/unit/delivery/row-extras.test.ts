@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { withBusinessKeys } from '../../../src/api/routes/deliveries/row-extras.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { DeliverySummary } from '../../../src/domain/delivery/delivery-view.js';
+import type { DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { Database } from '../../../src/models/database.js';
 
 describe('what rows of a list show besides', () => {

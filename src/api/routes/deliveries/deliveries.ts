@@ -1,10 +1,10 @@
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { type ChangeAction, resourceName } from '../../../domain/change/change.js';
-import { withoutFacts } from '../../../domain/delivery/delivery-view.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { timelineText } from '../../../domain/explain/timeline.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
+import { withoutFacts } from '../../../domain/view/delivery-view.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { ledgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation } from '../../http/operation.js';

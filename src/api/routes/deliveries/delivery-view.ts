@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { TRIGGERS } from '../../../domain/attempt/attempt.js';
-import { MAX_ASKED } from '../../../domain/attempt/attempt-view.js';
 import { DELIVERY_STATUSES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { TIMELINE_TYPES } from '../../../domain/explain/timeline.js';
+import { MAX_ASKED } from '../../../domain/view/attempt-view.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
 const triggerSchema = z

@@ -51,11 +51,10 @@ export function confirmationRoutes(
     const rate = ctx.get('webhook-allowed-rate').trim();
     if (rate !== '' && rate !== '*' && !/^[1-9]\d{0,8}$/.test(rate))
       throw invalidRequest([{ parameter: 'WebHook-Allowed-Rate', detail: 'must be a number above 0, or *' }]);
-    const { account_id, target_url, verification_revision } = endpoint;
+    const { account_id, verification_revision } = endpoint;
     await endpointWorkflows.confirm(
       { account_id, endpoint_id: id },
       {
-        target_url,
         verification_revision,
         from: requestOf(ctx),
         ...(/^\d+$/.test(rate) && { allowed_rate: Number(rate) }),

@@ -3,7 +3,7 @@ import { type PayloadForm, payloadMembers, toLine } from '../../../domain/archiv
 import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/archive/record.js';
 import { isRecordAltered, type RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
-import { withoutFacts } from '../../../domain/delivery/delivery-view.js';
+import { withoutFacts } from '../../../domain/view/delivery-view.js';
 import type { ExportedEvent } from '../../../models/archive/archive-reader.js';
 
 /** What lines are sorted by: the id of their event or change without its prefix, which begins with its time. */
@@ -23,8 +23,8 @@ interface Exported {
 }
 
 /**
- * The lines of an export by time: events, each followed by its deliveries, and changes. The same documents give the same
- * bytes, so an export that was interrupted goes on behind the last whole line.
+ * The lines of an export by time: events, each followed by its deliveries, and changes. The same documents give the
+ * same bytes, so an export that was interrupted goes on behind the last whole line.
  *
  * @param after the cursor of the last line that was received; absent: from the beginning
  * @param form of payloads

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { ArchiveReads } from '../../../domain/archive/archived.js';
-import type { DeliverySummary } from '../../../domain/delivery/delivery-view.js';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { RowFilter } from '../../../domain/list/delivery-filter.js';
+import type { DeliverySummary } from '../../../domain/view/delivery-view.js';
 import { type ExtendedRow, listRows, type RowExtra, withExtras } from '../delivery-reader.js';
 import { beginsWith } from '../visibility/query.js';
 import { listExecutions, type Page } from '../visibility/visibility.js';

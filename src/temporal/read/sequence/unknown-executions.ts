@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { together } from '../../../domain/basics/bounded-memory.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import {
   DELIVERY_TYPE,
@@ -10,10 +11,12 @@ import type { NumberRange } from '../../../domain/sequence/ranges.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
 import { isAfter } from '../visibility/query.js';
-import { type Execution, listExecutions } from '../visibility/visibility.js';
+import { type Execution, everyExecution, listExecutions } from '../visibility/visibility.js';
 
 /** Executions that are looked at: open ones, the latest first, and then the latest that have closed. */
 const LATEST = 25;
+/** Executions that are looked at together. */
+const AT_ONCE = 100;
 /** An event is kept for longer than this, whatever the settings are, milliseconds. */
 const SURELY_KEPT_MS = 7 * 24 * 3_600_000;
 
@@ -50,7 +53,29 @@ export async function executionWithoutEvent(
     ],
     LATEST,
   );
-  const carried = data.map((execution) => ({ execution, ...carriedBy(execution) }));
+  const [first] = await withoutEvent(data, events, keptSince);
+  return first;
+}
+
+/** All of them that were started since a time. */
+export async function* executionsWithoutEvent(
+  client: Client,
+  taskQueue: string,
+  events: StoredEvents,
+  since: Date,
+): AsyncIterable<Execution> {
+  const sought = where(EVERY_ACCOUNT, { taskQueue, type: [DELIVERY_TYPE, 'fanOutEvent'] });
+  const found = everyExecution(client, [...sought, isAfter('StartTime', since)]);
+  for await (const some of together(found, AT_ONCE)) yield* await withoutEvent(some, events, since.getTime());
+}
+
+/** Those of some executions whose events are not there, of events that are kept. */
+async function withoutEvent(
+  executions: readonly Execution[],
+  events: StoredEvents,
+  keptSince: number,
+): Promise<Execution[]> {
+  const carried = executions.map((execution) => ({ execution, ...carriedBy(execution) }));
   const groups = carried.flatMap(({ groupId, execution }) => (groupId ? [{ groupId, execution }] : []));
   const [stored, carrying] = await Promise.all([
     events.stored(carried.flatMap(({ eventId }) => eventId ?? [])),
@@ -63,7 +88,7 @@ export async function executionWithoutEvent(
     eventId === undefined
       ? groupId === undefined || carrying.has(groupId)
       : stored.has(eventId) || idTime(eventId) < keptSince;
-  return carried.find((one) => !isKept(one))?.execution;
+  return carried.flatMap((one) => (isKept(one) ? [] : [one.execution]));
 }
 
 interface Carried {

@@ -2,10 +2,9 @@ import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
-  KIND_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
 import { type Meanings, meaningsOf } from '../../../domain/list/delivery-filter.js';
-import { anyOf, type Clause, equals, isAfter, isNot, isOneOf } from './query.js';
+import { type Clause, equals, isAfter, isNot, isOneOf } from './query.js';
 
 /** All accounts together: only for counts that name no account, and for what the installation does itself. */
 export const EVERY_ACCOUNT = Symbol('every account');
@@ -23,14 +22,11 @@ export interface Sought {
   type?: Values | undefined;
   status?: Values | undefined;
   taskQueue?: string | undefined;
-  event?: Values | undefined;
   endpoint?: Values | undefined;
-  kind?: string | undefined;
+  event?: Values | undefined;
   /** It has not carried on as another run: such a run does not stand for anything any more. */
   isCurrent?: true | undefined;
-  /**
-   * It is open, or closed at this time or later. Something may have closed just before.
-   */
+  /** It closed at this time or later, or just before. */
   since?: Date | undefined;
 }
 
@@ -38,18 +34,16 @@ const named = (attribute: string) => (values: Values) =>
   typeof values === 'string' ? equals(attribute, values) : isOneOf(attribute, values);
 
 /** The clauses by which executions are sought. */
-export const SOUGHT_BY: Meanings<Sought & { account?: Values | undefined }, Clause> = {
+const SOUGHT_BY: Meanings<Sought & { account?: Values | undefined }, Clause> = {
   type: named('WorkflowType'),
   status: named('ExecutionStatus'),
   taskQueue: named('TaskQueue'),
   account: named(ACCOUNT_ATTRIBUTE.name),
-  event: named(EVENT_ATTRIBUTE.name),
   endpoint: named(ENDPOINT_ATTRIBUTE.name),
-  kind: named(KIND_ATTRIBUTE.name),
+  event: named(EVENT_ATTRIBUTE.name),
   isCurrent: () => isNot('ExecutionStatus', 'ContinuedAsNew'),
   // SQL stores compare times as texts, which for a time with zeros at its end is not exact.
-  since: (time) =>
-    anyOf([equals('ExecutionStatus', 'Running')], [isAfter('CloseTime', new Date(time.getTime() - 2))]),
+  since: (time) => isAfter('CloseTime', new Date(time.getTime() - 2)),
 };
 
 /**

@@ -31,11 +31,6 @@ export function beginsWith(attribute: string, text: string): Clause {
   return `${attribute} STARTS_WITH ${quote(text)}` as Clause;
 }
 
-/** Every clause of one alternative holds. */
-export function anyOf(...alternatives: readonly Clause[][]): Clause {
-  return `(${alternatives.map((clauses) => `(${toQuery(clauses)})`).join(' OR ')})` as Clause;
-}
-
 /** The attribute, a point in time, is later than this. */
 export function isAfter(attribute: string, time: Date): Clause {
   return `${attribute} > ${quote(time.toISOString())}` as Clause;

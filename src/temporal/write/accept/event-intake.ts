@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inParts } from '../../../domain/basics/bounded-memory.js';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../../domain/delivery/delivery.js';
+import type { EventPayloads } from '../../../domain/delivery/event-payloads.js';
 import type {
   EventStore,
   EventToStore,
@@ -11,7 +12,6 @@ import type {
 } from '../../../domain/delivery/stored-event.js';
 import type { FailingMark } from '../../../domain/endpoint/incident.js';
 import { storableEvent } from '../../../domain/ledger/sealed-event.js';
-import type { EventPayloads } from '../../../domain/privacy/event-payloads.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
 
 /** Events that are inserted together, and the bytes of their payloads. */

@@ -1,4 +1,4 @@
-import type { NamedEvent } from '../delivery/delivery.js';
+import type { NamedEvent } from './delivery.js';
 
 /** The payloads of stored events, for attempts. */
 export interface EventPayloads {

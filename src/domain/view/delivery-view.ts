@@ -1,6 +1,6 @@
-import type { AskedAttempt, AttemptView, LastAttempt } from '../attempt/attempt-view.js';
 import type { Cause } from '../attempt/cause.js';
-import type { DeliveryRecord, ShownStatus } from './delivery.js';
+import type { DeliveryRecord, ShownStatus } from '../delivery/delivery.js';
+import type { AskedAttempt, AttemptView, LastAttempt } from './attempt-view.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
 export interface DeliverySummary {

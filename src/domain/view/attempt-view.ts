@@ -1,9 +1,9 @@
+import { type Attempt, webhookTimestamp } from '../attempt/attempt.js';
 import type { AcceptedEvent } from '../delivery/delivery.js';
 import { contextOf } from '../ledger/sealed-event.js';
 import { hostOf } from '../ledger/summaries.js';
 import { type AttemptFilter, isAsked } from '../list/attempt-filter.js';
 import type { PayloadSealer } from '../privacy/payload-sealer.js';
-import { type Attempt, webhookTimestamp } from './attempt.js';
 
 /** An attempt as the HTTP interface shows it: with what follows from its record, which is therefore not kept in it. */
 export type AttemptView = Attempt & {

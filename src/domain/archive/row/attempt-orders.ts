@@ -1,0 +1,65 @@
+import type { AttemptReport } from '../../attempt/attempt-report.js';
+import type { AttemptOrder, Begun } from '../../delivery/attempt-order.js';
+import type { DeliverySettings } from '../../delivery/delivery.js';
+import { DeliveryMachine } from '../../delivery/delivery-machine.js';
+import type { DeliverySnapshot } from '../../delivery/delivery-state.js';
+import { groupJitter } from '../../endpoint/retry-schedule.js';
+import type { ToldDelivery, ToldRun } from '../told.js';
+
+/** Attempts that an execution asks for together, whose rows are kept then. A Temporal payload. */
+export interface AttemptOrders {
+  run: ToldRun;
+  /** What is told before all of them have ended; after that, one more. */
+  turn: number;
+  settings: DeliverySettings;
+  /** Of the execution's jitter. */
+  seed: string;
+  orders: AttemptOrder[];
+  /** So many earlier workflow tasks may have made them. */
+  lost_tries?: number;
+  /** Whoever accepted the events has begun first attempts. */
+  begun?: Begun;
+}
+
+/** So many turns the attempts of {@link AttemptOrders} take. */
+export const TURNS_OF_ATTEMPTS = 2;
+
+/** What was made of {@link AttemptOrders}. A Temporal payload. */
+export interface MadeAttempts {
+  /** For each, in their order; `null` for one that could not be made, or is recorded. */
+  reports: (AttemptReport | null)[];
+  /** Those of which an attempt was recorded before: what is recorded counts. By the index of the delivery. */
+  recorded?: { index: number; snapshot: DeliverySnapshot }[];
+  /** The rows say all that these reports say. */
+  kept: boolean;
+  /** So many tries of each may have been sent before; absent: none. */
+  lost_tries?: number;
+}
+
+/**
+ * Deliveries after the reports of their attempts, as their execution will have them.
+ *
+ * @param now when the attempts ended, by the workflow's time. Milliseconds since the epoch
+ */
+export function settledOrders(
+  { orders, settings, seed }: Pick<AttemptOrders, 'orders' | 'settings' | 'seed'>,
+  reports: readonly (AttemptReport | null | undefined)[],
+  now: number,
+): ToldDelivery[] {
+  const surroundings = { now: () => now, random: (attempt: number) => groupJitter(seed, attempt) };
+  return orders.map(({ event, endpoint_id, schedule = settings.schedule, snapshot }, position) => {
+    const own = structuredClone(snapshot);
+    const machine = DeliveryMachine.from({ ...settings, schedule }, surroundings, own);
+    const report = reports[position];
+    if (report) machine.settle(report);
+    const { account_id, event_id, event_kind } = event;
+    const max_attempts = schedule.length + 1;
+    return { account_id, event_id, event_kind, endpoint_id, snapshot: machine.snapshot, max_attempts };
+  });
+}
+
+/** When attempts ended, by the workflow's time; `undefined` if none says it. Milliseconds since the epoch. */
+export function endOfAttempts(made: Pick<MadeAttempts, 'reports'> | undefined): number | undefined {
+  const ends = made?.reports.flatMap((report) => report?.ended_at ?? []) ?? [];
+  return ends.length > 0 ? Math.max(...ends) : undefined;
+}
