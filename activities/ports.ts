@@ -266,6 +266,8 @@ export interface LedgerWriter {
 export interface EarlyAttempts {
   /** `null` for an attempt that could not be made. */
   attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
+  /** All of these have been begun by this process, and nobody has asked for them. */
+  has(orders: readonly FirstOrder[]): boolean;
 }
 
 /** A page of what a replay acts on. */

@@ -28,7 +28,10 @@ export function createAttemptActivities(
   function attemptFirst(request: DirectAttempts): Promise<MadeAttempts> {
     const { orders, run, settings, asked_at, begun, lost_tries = 0 } = request;
     const isOthers = begun !== undefined && begun.by !== ledger.id && !begun.is_lost;
-    const lost = lost_tries || (isOthers || begun?.is_lost ? 1 : 0);
+    // What has been begun here and is not here any more was kept, or forgotten because there was too much.
+    const isGone =
+      begun !== undefined && begun.by === ledger.id && !begun.is_lost && !earlyAttempts.has(orders);
+    const lost = lost_tries || (isOthers || begun?.is_lost || isGone ? 1 : 0);
     return makeAttempts(request, {
       lost,
       isNew: true,

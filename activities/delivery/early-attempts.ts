@@ -67,6 +67,11 @@ export class EarlyAttempts implements Port {
     );
   }
 
+  /** All of these have been begun here, and nobody has asked for them. */
+  has(orders: readonly FirstOrder[]): boolean {
+    return orders.every((order) => this.claims.has(nameOf(order)));
+  }
+
   /**
    * What has been begun, if nobody has asked for it a moment after it has ended: the workflow runs in another process.
    */

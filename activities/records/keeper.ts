@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { committedRecord } from '../../src/domain/archive/commitments.js';
 import type { WholeDelivery } from '../../src/domain/archive/row/whole-delivery.js';
 import {
@@ -22,7 +23,7 @@ import type {
 } from '../../src/domain/archive/told.js';
 import { type DeliveryKey, deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { factsOf } from '../../src/domain/delivery/carried.js';
-import { isClosed } from '../../src/domain/delivery/delivery.js';
+import { isClosed, shownRecord } from '../../src/domain/delivery/delivery.js';
 import type { DeliverySnapshot } from '../../src/domain/delivery/delivery-state.js';
 import type { PayloadSealer } from '../../src/domain/privacy/payload-sealer.js';
 import { openAttempts } from '../../src/domain/view/attempt-view.js';
@@ -61,9 +62,10 @@ export class Keeper implements DeliveryRows {
         left.map((one) => this.rowAfter(known.get(deliveryId(one)), events.get(one.event_id), told, one)),
       );
       const lost = await rows.write(next.flatMap((row) => row ?? []));
-      const stale = left.flatMap((one, at) => (next[at] ? [] : (known.get(deliveryId(one)) ?? [])));
-      for (const { id, run_id, turn } of stale)
-        if (run_id !== told.run.run_id || turn !== told.turn) outdone.add(id);
+      for (const [at, one] of left.entries()) {
+        const row = known.get(deliveryId(one));
+        if (!next[at] && row && !saysSo(row, told, one)) outdone.add(row.id);
+      }
       left = left.filter((one) => lost.has(deliveryId(one)));
     }
     return outdone;
@@ -74,7 +76,7 @@ export class Keeper implements DeliveryRows {
     turn: number,
     keys: readonly DeliveryKey[],
   ): Promise<Map<string, DeliverySnapshot>> {
-    const known = await this.options.rows.known(keys.map(deliveryId));
+    const known = await this.known(keys);
     const recorded = new Map<string, DeliverySnapshot>();
     for (const [id, row] of known)
       if (row.run_id === runId && row.turn >= turn && row.whole) recorded.set(id, snapshotOf(row.whole));
@@ -133,6 +135,8 @@ export class Keeper implements DeliveryRows {
     if (!event) return undefined;
     const relation = before && (await this.relationTo(before, run, turn));
     if (relation === 'stale') return undefined;
+    // It has a record, and its segment, already.
+    if (before?.isClosed && saysSo(before, { run, turn }, told)) return undefined;
     const isLater = relation === 'later';
     const known = attemptsKnown(isLater ? undefined : before?.whole, told.snapshot.record);
     const unknown = told.snapshot.record.attempts.filter((_, index) => !known[index]);
@@ -164,6 +168,29 @@ export class Keeper implements DeliveryRows {
     const closed = { ...row, closed: whole.delivery };
     return { ...common, record: committedRecord(account_id, closed, revision, commitment, salts) };
   }
+}
+
+/**
+ * A row says what is told. Two tasks may tell of the same turn, each of attempts of its own; and a row that was kept
+ * late is told of once more, at the next turn.
+ */
+function saysSo(
+  { whole, run_id, turn, isClosed: closed }: KnownRow,
+  told: Pick<Told, 'turn'> & { run: Pick<Told['run'], 'run_id'> },
+  { snapshot: { record }, said = [] }: ToldDelivery,
+): boolean {
+  if (!whole || run_id !== told.run.run_id || (turn !== told.turn && (!closed || said.length > 0)))
+    return false;
+  const { status, attempts, interventions = [] } = whole.delivery;
+  return (
+    status === shownRecord(record).status &&
+    isDeepStrictEqual(attempts.map(nameOf), record.attempts.map(nameOf)) &&
+    interventions.length === (record.interventions ?? []).length
+  );
+}
+
+function nameOf({ number, at }: { number: number; at: string }): string {
+  return `${number} ${at}`;
 }
 
 /** A delivery as its execution goes on with it, as far as rules need it: its row has the rest. */

@@ -68,6 +68,7 @@ export function createStarter(
     store: database.events,
     payloads: database.payloads,
     search: database.archive.search,
+    starters: database.starters,
     rows: createKeeper(servers),
     onTrouble,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
@@ -101,10 +102,13 @@ export function keepStarting(
     logger,
     'It could not be found out whether other processes have left deliveries to start. This is tried again in seconds.',
   );
-  const stop = repeat(starter_beat_ms, () => watch.beat().catch(warn), { now: true });
+  const stops = [
+    repeat(starter_beat_ms, () => starter.beat().catch(warn), { now: true }),
+    repeat(starter_beat_ms, () => watch.look().catch(warn), { now: true }),
+  ];
   return async () => {
     const isDone = await starter.stop();
-    await stop();
+    await Promise.all(stops.map((stop) => stop()));
     await watch.stop(isDone).catch(warn);
   };
 }

@@ -1,7 +1,10 @@
 import type { releaseParked } from '../../../workflows/index.js';
 import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
 import type { RowSearch } from '../../domain/archive/row-search.js';
+import { inParts } from '../../domain/basics/bounded-memory.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
+import { deliveryId } from '../../domain/basics/delivery-id.js';
+import { idTime } from '../../domain/basics/id-time.js';
 import { newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { Begun } from '../../domain/delivery/attempt-order.js';
@@ -13,7 +16,7 @@ import {
   namedEvent,
 } from '../../domain/delivery/delivery.js';
 import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
-import type { EventStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
+import type { EventStore, KeptEvent, Starters, StoredEvent } from '../../domain/delivery/stored-event.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
@@ -21,6 +24,7 @@ import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { TIMINGS, timingsOfInput } from '../../domain/timings.js';
 import { readTaskAttempt } from '../read/history.js';
 import {
@@ -53,6 +57,10 @@ const LINGER_MS = 150;
 const STOP_LIMIT_MS = 3_000;
 /** How long an event is looked for of which nobody knows whether it is stored, milliseconds. */
 const DOUBTED_MS = 600_000;
+/** Events that are looked for together. */
+const LOOKED_FOR_AT_ONCE = 1_000;
+/** An event whose id is older when it is offered is announced before it is stored, milliseconds. */
+const TOLD_LATE_MS = 500;
 /** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
 const GROUPS_PER_SLOT = 2;
 
@@ -73,6 +81,8 @@ export interface DeliveryStarterOptions extends StartCallOptions {
    * delivery by itself.
    */
   startsInFlight: number;
+  /** Where it says that this process is there. */
+  starters: Pick<Starters, 'beat'>;
   /** Called with what keeps deliveries from being started, which is tried again. */
   onTrouble?: ((error: unknown) => void) | undefined;
 }
@@ -99,6 +109,7 @@ export class DeliveryStarter implements StartPlanner {
   private readonly calls: StartCalls;
   private readonly intake: EventIntake;
   private readonly unstarted = new Unstarted();
+  private saying: Promise<void> = Promise.resolve();
   private readonly retrying: RetriedStarts;
   private readonly underWay = new Set<Promise<unknown>>();
   /**
@@ -139,6 +150,26 @@ export class DeliveryStarter implements StartPlanner {
     return this.intake.accept(offer);
   }
 
+  /**
+   * Says that this process is there, and from which time on its events may not have been started. What is said last is
+   * written last.
+   */
+  beat(): Promise<void> {
+    const say = () => this.options.starters.beat(this.id, this.unstarted.since(), this.isEarly);
+    this.saying = this.saying.then(say, say);
+    return this.saying;
+  }
+
+  async offered({ event_id }: AcceptedEvent): Promise<void> {
+    this.unstarted.offer(event_id);
+    // What has happened before, and is told late, is older than what was said last.
+    if (idTime(event_id) < sharedNow() - TOLD_LATE_MS) await this.beat();
+  }
+
+  withdrawn({ event_id }: AcceptedEvent): void {
+    this.unstarted.remove(event_id);
+  }
+
   checkRoom({ payload }: AcceptedEvent, deliveries: number): void {
     this.unstarted.checkRoom(deliveries, payload.length);
   }
@@ -150,11 +181,6 @@ export class DeliveryStarter implements StartPlanner {
 
   get isBehind(): boolean {
     return this.unstarted.waiting > BEHIND_FROM;
-  }
-
-  /** All events of this process with an id of an earlier time have been started. Milliseconds since the epoch. */
-  get startedUntil(): number {
-    return this.unstarted.since();
   }
 
   plan(event: AcceptedEvent, targets: readonly DeliveryTarget[], hints: EventHints): StartPlan {
@@ -277,6 +303,7 @@ export class DeliveryStarter implements StartPlanner {
    * @param begun who may have begun their first attempts
    */
   async startStored({ event, targets, carriers }: StoredEvent, begun?: Begun): Promise<void> {
+    if (targets.length > 0 && (await this.isBegun(event, targets))) return;
     const own = targets.filter(({ carrier }) => carrier === undefined);
     if (own.length === targets.length) {
       const isSmall = own.length > 0 && own.length <= MAX_ADMITTED;
@@ -285,6 +312,17 @@ export class DeliveryStarter implements StartPlanner {
     }
     if (own.length > 0) await this.startAlone(this.pending(event, own, {}, begun));
     for (const carrier of carriers) await this.startCarrier(carrier, begun);
+  }
+
+  /** All of an event's deliveries have rows: their executions were started. Temporal may have removed them since. */
+  private async isBegun(
+    { account_id, event_id }: NamedEvent,
+    targets: readonly DeliveryTarget[],
+  ): Promise<boolean> {
+    const ids = targets.map(({ endpoint_id }) => deliveryId({ event_id, endpoint_id }));
+    // Whoever cannot tell starts them: nothing is started twice while Temporal has it.
+    const begun = await this.options.search.some(account_id, ids).catch(() => new Map());
+    return begun.size === ids.length;
   }
 
   /** Starts a group with all that is stored as its own. */
@@ -304,12 +342,15 @@ export class DeliveryStarter implements StartPlanner {
 
   /** Looks for events of which it was not known whether they are stored, and starts those that are. */
   async settleDoubts(): Promise<void> {
-    const doubted = this.unstarted.doubted();
-    if (doubted.length === 0) return;
-    for (const id of await this.options.store.stored(doubted)) {
-      const stored = await this.options.store.find(id);
-      if (stored) await this.startStored(stored);
-      this.unstarted.settle(id);
+    const { store } = this.options;
+    for (const doubted of inParts(this.unstarted.doubted(), LOOKED_FOR_AT_ONCE)) {
+      const asked_at = performance.now();
+      for (const id of await store.stored(doubted)) {
+        const stored = await store.find(id);
+        if (stored) await this.startStored(stored);
+        this.unstarted.settle(id);
+      }
+      for (const id of doubted) this.unstarted.notStored(id, asked_at);
     }
   }
 

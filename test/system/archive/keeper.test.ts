@@ -129,6 +129,11 @@ describe('rows of deliveries', () => {
       assert.deepEqual(await wrong(), []);
     });
 
+    it('get a segment from the task that is repeated, and finds that nothing is left to do', async () => {
+      assert.equal((await keeper.recorded('run-1', 2, [{ event_id, endpoint_id }])).size, 1);
+      assert.ok(await stored.segmentOf(await row()));
+    });
+
     it('get a segment from whoever sees that their execution was terminated, and cannot tell any more', async () => {
       const { record } = await row();
       const intervention = { action: 'terminate', at: at(0), by: 'ada' } as const;
@@ -193,6 +198,22 @@ describe('rows of deliveries', () => {
     assert.equal((await certificate()).status, 200);
   });
 
+  it('are no news to the task that told them, and to another one of the same turn if it has seen something else', async () => {
+    const told = tell(closed());
+    assert.deepEqual([...(await keeper.keep(told, true))], []);
+    assert.deepEqual([...(await keeper.keep(told))], []);
+    assert.deepEqual([...(await keeper.keep(tell({ ...closed(), attempts: [attempt(1, 200)] })))], [id]);
+    assert.deepEqual([...(await keeper.keep(tell(open())))], [id]);
+  });
+
+  it('keep their record if what they say is told once more', async () => {
+    const told = tell(closed());
+    await keeper.keep(told, true);
+    const before = await row();
+    assert.deepEqual([...(await keeper.keep({ ...told, turn: told.turn + 1 }))], []);
+    assert.deepEqual(await row(), before);
+  });
+
   it('stay as what was told last, in whatever order it arrives', async () => {
     await Promise.all([
       keeper.keep(tell(open(), 1), true),
@@ -201,9 +222,8 @@ describe('rows of deliveries', () => {
     ]);
     const kept = await row();
     assert.deepEqual([kept['status'], kept['turn'], kept['revision']], ['delivered', 3, 1]);
-    // Who tells late hears that something else was told meanwhile; who tells the same again does not.
-    for (const turn of [1, 2, 3])
-      assert.deepEqual([...(await keeper.keep(tell(open(), turn)))], turn < 3 ? [id] : []);
+    // Who tells late, or of the same turn, hears that something else was told meanwhile.
+    for (const turn of [1, 2, 3]) assert.deepEqual([...(await keeper.keep(tell(open(), turn)))], [id]);
     assert.deepEqual(await row(), kept);
   });
 

@@ -63,6 +63,10 @@ export interface StartPlanner {
   readonly id: string;
   /** So much waits to be started that producers should slow down. */
   readonly isBehind: boolean;
+  /** An event may be stored from now on: whoever looks after this process finds it, if it dies. */
+  offered(event: AcceptedEvent): Promise<void>;
+  /** It has not been planned, and will not be. */
+  withdrawn(event: AcceptedEvent): void;
   /** @throws LedgerBusyError if too much waits to be started */
   checkRoom(event: AcceptedEvent, deliveries: number): void;
   plan(event: AcceptedEvent, targets: readonly DeliveryTarget[], hints: EventHints): StartPlan;
@@ -109,11 +113,24 @@ export class EventIntake {
   async accept(offer: Offer): Promise<KeptEvent> {
     const { event, targets, hints } = offer;
     this.planner.checkRoom(event, targets.length);
-    const storable = await storableEvent(this.sealer, event, hints?.subject);
+    const storable = await this.prepared(event, hints?.subject);
     return new Promise((resolve, reject) => {
       this.queue.push({ ...offer, storable, resolve, reject });
       if (!this.isInserting) void this.insertWaiting();
     });
+  }
+
+  private async prepared(event: AcceptedEvent, subject: string | undefined) {
+    try {
+      const [storable] = await Promise.all([
+        storableEvent(this.sealer, event, subject),
+        this.planner.offered(event),
+      ]);
+      return storable;
+    } catch (error) {
+      this.planner.withdrawn(event);
+      throw error;
+    }
   }
 
   private async insertWaiting(): Promise<void> {
@@ -137,6 +154,7 @@ export class EventIntake {
       try {
         return [{ waiting, plan: this.planner.plan(storable.event, targets, hints) }];
       } catch (error) {
+        this.planner.withdrawn(waiting.event);
         reject(error);
         return [];
       }

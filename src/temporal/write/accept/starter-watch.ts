@@ -8,10 +8,7 @@ import type { DeliveryStarter } from '../delivery-starter.js';
  * that only stood still finds its deliveries started.
  */
 export class StarterWatch {
-  private readonly starter: Pick<
-    DeliveryStarter,
-    'id' | 'isEarly' | 'startedUntil' | 'startStored' | 'settleDoubts'
-  >;
+  private readonly starter: Pick<DeliveryStarter, 'id' | 'startStored' | 'settleDoubts'>;
   private readonly starters: Starters;
   private readonly store: Pick<EventStore, 'ofStarter'>;
   private readonly deadAfterMs: number;
@@ -24,7 +21,7 @@ export class StarterWatch {
    * @param now milliseconds on a clock that only goes forward
    */
   constructor(
-    starter: Pick<DeliveryStarter, 'id' | 'isEarly' | 'startedUntil' | 'startStored' | 'settleDoubts'>,
+    starter: Pick<DeliveryStarter, 'id' | 'startStored' | 'settleDoubts'>,
     { starters, store }: { starters: Starters; store: Pick<EventStore, 'ofStarter'> },
     deadAfterMs: number,
     now: () => number = () => performance.now(),
@@ -36,10 +33,12 @@ export class StarterWatch {
     this.now = now;
   }
 
-  /** Says that this process is there, and starts what dead ones have left. */
-  async beat(): Promise<void> {
+  /**
+   * Starts what this process does not know to be stored, and what a dead one has left. That lasts as long as Temporal
+   * is away, so nothing waits for it: above all, {@link DeliveryStarter.beat} does not.
+   */
+  async look(): Promise<void> {
     const { starter, starters } = this;
-    await starters.beat(starter.id, starter.startedUntil, starter.isEarly);
     await starter.settleDoubts();
     const others = (await starters.all()).filter(({ id }) => id !== starter.id);
     for (const id of this.seen.keys()) if (!others.some((other) => other.id === id)) this.seen.delete(id);
@@ -51,6 +50,8 @@ export class StarterWatch {
           for (const stored of some)
             await starter.startStored(stored, isEarly ? { by: id, is_lost: true } : undefined);
         await starters.forget({ id, beats });
+        // Meanwhile, the others may have gone on for long.
+        return;
       }
     }
   }

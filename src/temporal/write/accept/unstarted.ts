@@ -17,6 +17,8 @@ interface Entry {
 /** Events of this process whose deliveries have not been started. */
 export class Unstarted {
   private readonly events = new Map<string, Entry>();
+  /** Events that have been named, and are about to be stored. */
+  private readonly offered = new Set<string>();
   /** Events of which it is not known whether they are stored, until when they are looked for: `performance.now()`. */
   private readonly unsure = new Map<string, number>();
   private deliveries = 0;
@@ -39,7 +41,13 @@ export class Unstarted {
     return this.deliveries;
   }
 
+  /** The event may be stored from now on. */
+  offer(eventId: string): void {
+    this.offered.add(eventId);
+  }
+
   add(eventId: string, entry: Entry): void {
+    this.offered.delete(eventId);
     this.events.set(eventId, entry);
     this.deliveries += entry.deliveries;
     this.bytes += entry.bytes;
@@ -47,6 +55,7 @@ export class Unstarted {
 
   /** The event's deliveries are started, or it is not stored. */
   remove(eventId: string): void {
+    this.offered.delete(eventId);
     const entry = this.events.get(eventId);
     if (!entry) return;
     this.events.delete(eventId);
@@ -60,11 +69,14 @@ export class Unstarted {
     this.unsure.set(eventId, performance.now() + forMs);
   }
 
-  /** Events to look for. Those that have been looked for long enough are left out from now on. */
+  /** Events to look for. */
   doubted(): string[] {
-    const now = performance.now();
-    for (const [id, until] of this.unsure) if (until < now) this.unsure.delete(id);
     return [...this.unsure.keys()];
+  }
+
+  /** The event was not stored at a time. If that was long enough after its insert, it will not be. */
+  notStored(eventId: string, at: number): void {
+    if ((this.unsure.get(eventId) ?? at) < at) this.unsure.delete(eventId);
   }
 
   /** It is known now that the event is stored. */
@@ -75,7 +87,8 @@ export class Unstarted {
   /** All events with an earlier id have been started. Milliseconds since the epoch, as their ids have it. */
   since(now = sharedNow()): number {
     let since = now;
-    for (const id of [...this.events.keys(), ...this.unsure.keys()]) since = Math.min(since, idTime(id));
+    for (const id of [...this.offered, ...this.events.keys(), ...this.unsure.keys()])
+      since = Math.min(since, idTime(id));
     return since;
   }
 }
