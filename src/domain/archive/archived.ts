@@ -101,6 +101,12 @@ export interface ArchiveReads {
     range: Range,
     limit: number,
   ): Promise<ListedDelivery[]>;
+  /** Of each of some events, the id of the first delivery that matches: the one to the oldest endpoint. */
+  firstOfEach(
+    accountId: string,
+    filter: DeliveryFilter,
+    eventIds: readonly string[],
+  ): Promise<ReadonlySet<string>>;
   event(accountId: string, id: string): Promise<ArchivedEvent | undefined>;
   /** Ids of the groups that may carry a delivery. */
   carriersOf(accountId: string, key: DeliveryKey): Promise<readonly string[]>;

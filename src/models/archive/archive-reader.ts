@@ -11,10 +11,10 @@ import {
 import { summaryIn } from '../../domain/archive/archived-views.js';
 import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
 import { RecordAlteredError } from '../../domain/archive/record-altered.js';
-import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, OPEN_STATUSES, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
-import type { EventFilter } from '../../domain/list/delivery-filter.js';
+import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { DeliverySummary } from '../../domain/view/delivery-view.js';
@@ -235,6 +235,24 @@ export class ArchiveReader implements ArchiveReads {
       .sort({ position: -1 })
       .limit(limit)
       .lean<ListedDocument[]>();
+  }
+
+  async firstOfEach(
+    accountId: string,
+    filter: DeliveryFilter,
+    eventIds: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const first = async (event_id: string): Promise<string[]> => {
+      // Ids of deliveries begin with their event's, so that an event with many is not read whole.
+      const [$gte, $lt] = ['ep_', 'ep_~'].map((endpoint_id) => deliveryId({ event_id, endpoint_id }));
+      const found = await this.deliveryModel
+        .find({ account_id: accountId, ...deliveryConditions(filter), _id: { $gte, $lt } }, { _id: 1 })
+        .sort({ _id: 1 })
+        .limit(1)
+        .lean();
+      return found.map(({ _id }) => _id);
+    };
+    return new Set((await Promise.all(eventIds.map(first))).flat());
   }
 
   async event(accountId: string, id: string): Promise<ArchivedEvent | undefined> {

@@ -19,6 +19,8 @@ import type { UnalteredReader } from './unaltered.js';
 
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
+/** Deliveries of events that are looked for together. */
+const TARGETS_AT_ONCE = 2_000;
 
 /** Comes last in a query: the embedded server looks at conditions in their order. */
 const OPEN = { position: { $gte: FIRST_OPEN_POSITION } };
@@ -142,7 +144,8 @@ export class RowQueries implements RowSearch {
       .limit(limit)
       .lean();
     this.unaltered.requireEvents(events);
-    const all = events.flatMap(({ _id: event_id, account_id, event_kind, marks, targets }) =>
+    const looked = events.slice(0, fittingTargets(events));
+    const all = looked.flatMap(({ _id: event_id, account_id, event_kind, marks, targets }) =>
       (targets ?? []).map(({ endpoint_id }) => ({
         ...{ account_id, event_id, event_kind, endpoint_id },
         marks: marks ?? [],
@@ -152,7 +155,10 @@ export class RowQueries implements RowSearch {
     for (const $in of inParts(all.map(deliveryId), IDS_AT_ONCE))
       for (const { _id } of await this.model.find({ _id: { $in } }, { _id: 1 }).lean()) there.add(_id);
     const found = all.filter((one) => !there.has(deliveryId(one)));
-    return { found, last: events.length < limit ? undefined : events.at(-1)?._id };
+    return {
+      found,
+      last: looked.length < limit && looked.length === events.length ? undefined : looked.at(-1)?._id,
+    };
   }
 
   async *marked(account_id: string, mark: string, which: 'open' | 'all'): AsyncIterable<ListedDelivery[]> {
@@ -164,6 +170,16 @@ export class RowQueries implements RowSearch {
   async keyOf(eventId: string): Promise<string | undefined> {
     return (await this.eventModel.findOne({ _id: eventId }, { key: 1 }).lean())?.key;
   }
+}
+
+/** So many of some events, at least one, are looked at together. */
+function fittingTargets(events: readonly { targets?: readonly unknown[] | null }[]): number {
+  let sum = 0;
+  const over = events.findIndex(({ targets }, index) => {
+    sum += targets?.length ?? 0;
+    return index > 0 && sum > TARGETS_AT_ONCE;
+  });
+  return over < 0 ? events.length : over;
 }
 
 /** The condition of the ids of events in a range. @param only the one that is asked for; absent: all */

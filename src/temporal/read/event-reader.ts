@@ -20,11 +20,8 @@ const MAX_DELIVERIES = 500;
 /** Of a young event with so many deliveries all are waited for: they have rows a moment after it was accepted. */
 const MAX_AWAITED = 10;
 
-/** Events that are compared with their deliveries at once. */
+/** Deliveries of whose events the first ones are looked for at once. */
 const COMPARED_AT_ONCE = 100;
-
-/** Deliveries of these that are compared. */
-const MAX_COMPARED = 100_000;
 
 const CURSOR = z.tuple([z.string().regex(POSITION)]);
 
@@ -126,11 +123,7 @@ async function eventsOfDeliveries(
     const found = await archive.deliveries(accountId, filter, { below }, COMPARED_AT_ONCE);
     examined += found.length;
     const event_ids = [...new Set(found.map(({ event_id }) => event_id))];
-    const isAlone = filter.endpoint_id !== undefined;
-    const all = isAlone
-      ? found
-      : await archive.deliveries(accountId, { ...filter, event_ids }, {}, MAX_COMPARED);
-    const first = firstOfEach(all);
+    const first = await archive.firstOfEach(accountId, filter, event_ids);
     for (const one of found) {
       if (first.has(one.id)) data.push(toEvent(summaryIn(one)));
       if (data.length === limit && one !== found.at(-1)) return { data, after: encodeCursor([one.position]) };
@@ -139,13 +132,6 @@ async function eventsOfDeliveries(
     below = found.at(-1)?.position;
     if (data.length >= limit || examined >= MAX_EXAMINED) return { data, after: encodeCursor([below]) };
   }
-}
-
-/** Of several deliveries of an event, the one to the oldest endpoint. */
-function firstOfEach(deliveries: readonly { id: string; event_id: string }[]): Set<string> {
-  const first = new Map<string, string>();
-  for (const { id, event_id } of deliveries) if (id < (first.get(event_id) ?? '~')) first.set(event_id, id);
-  return new Set(first.values());
 }
 
 type EventFacts = Pick<DeliverySummary, 'event_id' | 'event_kind' | 'created_at' | 'sequence'>;
