@@ -1,3 +1,4 @@
+import { log } from '@temporalio/activity';
 import { sharedNow, temporalClock } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
@@ -22,7 +23,10 @@ export function createRecordTerminated({
     return whileBeating(async () => {
       const now = Math.min(temporalClock.now(), sharedNow());
       const from = since === undefined ? now - FIRST_LOOK_MS : Date.parse(since) - LISTED_LATE_MS;
-      for await (const execution of terminated.since(new Date(from))) await rows.terminated(execution);
+      const found = terminated.since(new Date(from), (error) =>
+        log.warn('Deliveries of an execution that was terminated stay open', { error }),
+      );
+      for await (const execution of found) await rows.terminated(execution);
       return { until: new Date(now).toISOString() };
     });
   };

@@ -93,8 +93,12 @@ export interface KnownEnd {
 }
 
 export interface TerminatedExecutions {
-  /** Those that have closed since a time, and have no later run. */
-  since(time: Date): AsyncIterable<TerminatedExecution>;
+  /**
+   * Those that have closed since a time, and have no later run.
+   *
+   * @param onUnreadable called with what is wrong with one that is left out: the others are found
+   */
+  since(time: Date, onUnreadable: (error: unknown) => void): AsyncIterable<TerminatedExecution>;
 }
 
 /** An event as rows of its deliveries need it, with what seals and commits to their texts. */

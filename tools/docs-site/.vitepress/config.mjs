@@ -9,7 +9,11 @@ import { sidebar } from './sidebar.mjs';
 /** Pages are the files themselves, at their paths in the repository, so that their links work in both. */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Files that pages lead to and that are no pages, and their names in the site. */
-const FILES = { LICENSE: 'LICENSE.txt', 'docker-compose.yml': 'docker-compose.yml' };
+const FILES = {
+  LICENSE: 'LICENSE.txt',
+  'docker-compose.yml': 'docker-compose.yml',
+  'docs/openapi.json': 'docs/openapi.json',
+};
 
 export default defineConfig({
   title: 'Hookline',

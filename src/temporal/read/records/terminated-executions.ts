@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { TerminatedExecution, TerminatedExecutions } from '../../../domain/archive/told.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
+import { isTemporalUnavailable } from '../../errors.js';
 import { startedAt } from '../delivery-view.js';
 import { readMembers } from '../group-members.js';
 import { readTermination } from '../history.js';
@@ -18,13 +19,16 @@ export class TerminatedExecutionFinder implements TerminatedExecutions {
     this.taskQueue = taskQueue;
   }
 
-  async *since(time: Date): AsyncIterable<TerminatedExecution> {
+  async *since(time: Date, onUnreadable: (error: unknown) => void): AsyncIterable<TerminatedExecution> {
     const clauses = [
       ...where(EVERY_ACCOUNT, { taskQueue: this.taskQueue, type: DELIVERY_TYPE, since: time }),
       isOneOf('ExecutionStatus', ['Terminated', 'TimedOut']),
     ];
     for await (const { workflowId, runId } of everyExecution(this.client, clauses)) {
-      const found = await this.read(workflowId, runId);
+      const found = await this.read(workflowId, runId).catch((error: unknown) => {
+        if (isTemporalUnavailable(error)) throw error;
+        onUnreadable(new Error(`${workflowId} cannot be read`, { cause: error }));
+      });
       if (found) yield found;
     }
   }
