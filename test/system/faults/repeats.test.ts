@@ -33,6 +33,11 @@ describe('events whose starts Temporal does not confirm [world]', () => {
     ]);
     client = await newAccount(second.database, second.url);
     await client.register(receiver.url);
+    // It accepts events once it has asked Temporal whether MongoDB was restored.
+    await until(
+      async () => (await fetch(`${first.url}/readyz`)).status,
+      (status) => status === 200,
+    );
   });
   afterEach(async () => {
     temporal.thaw();
