@@ -35,8 +35,8 @@ describe('events whose starts Temporal does not confirm [world]', () => {
     await client.register(receiver.url);
     // It accepts events once it has asked Temporal whether MongoDB was restored.
     await until(
-      async () => (await fetch(`${first.url}/readyz`)).status,
-      (status) => status === 200,
+      async () => (await fetch(`${first.url}/readyz`)).text(),
+      (text) => /"events":"ok"/.test(text),
     );
   });
   afterEach(async () => {
