@@ -175,7 +175,11 @@ describe('without a collector', () => {
       const [posted] = await subscriber.waitFor((received) => received.length === 1);
       equal(posted?.headers['traceparent'], undefined);
       const workflowId = workflowIdOf(client, event.deliveries[0]?.id ?? '');
-      const [started] = (await fetchHistory(system, workflowId)).events ?? [];
+      // The first attempt waits for no start.
+      const [started] = await until(
+        async () => (await fetchHistory(system, workflowId).catch(() => undefined))?.events ?? [],
+        (events) => events.length > 0,
+      );
       const [input] = started?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
       const text = Buffer.from(input?.data ?? []).toString();
       match(text, /"event_kind":"purchase"/);
