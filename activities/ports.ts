@@ -231,9 +231,9 @@ export interface AttemptDependencies {
   userAgent: string;
 }
 
-/** What activities start and release. */
+/** Activities start and release deliveries by this. */
 export interface LedgerWriter {
-  /** Of this process, as it says which attempts it has begun. */
+  /** The id of this process, by which it names attempts that it has begun. */
   readonly id: string;
   /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
   taskAttempt(workflowId: string, runId: string): Promise<number>;

@@ -28,10 +28,9 @@ export function createAttemptActivities(
   function attemptFirst(request: DirectAttempts): Promise<MadeAttempts> {
     const { orders, run, settings, asked_at, begun, lost_tries = 0 } = request;
     const isOthers = begun !== undefined && begun.by !== ledger.id && !begun.is_lost;
-    // What has been begun here and is not here any more was kept, or forgotten because there was too much.
-    const isGone =
-      begun !== undefined && begun.by === ledger.id && !begun.is_lost && !earlyAttempts.has(orders);
-    const lost = lost_tries || (isOthers || begun?.is_lost || isGone ? 1 : 0);
+    // Another process has begun them, or this one has kept them, or has forgotten them because there were too many.
+    const isElsewhere = begun !== undefined && !earlyAttempts.has(orders);
+    const lost = lost_tries || (isElsewhere ? 1 : 0);
     return makeAttempts(request, {
       lost,
       isNew: true,

@@ -23,7 +23,7 @@ const UNCLAIMED_AFTER_MS = 500;
  * report.
  */
 export class EarlyAttempts implements Port {
-  /** What the first side has begun, by delivery, until the second asks for it. */
+  /** Attempts that the first side has begun, by delivery, until the second asks for them. */
   private readonly claims = new Map<string, Promise<Report>>();
   private stopped = false;
   private readonly make: ActivityDependencies['attempt'];
@@ -73,7 +73,7 @@ export class EarlyAttempts implements Port {
   }
 
   /**
-   * What has been begun, if nobody has asked for it a moment after it has ended: the workflow runs in another process.
+   * Reports of attempts that nobody has asked for a moment after their end: the workflow runs in another process.
    */
   async unclaimed(orders: readonly FirstOrder[]): Promise<Report[] | undefined> {
     const begun = orders.map((order) => this.claims.get(nameOf(order)));

@@ -17,7 +17,7 @@ const LOOK_AGAIN_MS = 200;
 
 export type Reports = (AttemptReport | null)[];
 
-/** Who waits for attempts waits so long for their rows, milliseconds; then the workflow has them kept. */
+/** Attempts wait so long for their rows to be kept, milliseconds; after that the workflow has them kept. */
 const KEPT_WITHIN_MS = 3_000;
 
 /** How attempts are made, and what their makers know. */
@@ -43,7 +43,7 @@ export interface Making {
 /**
  * Makes attempts that an execution asks for, and keeps their rows: what rows say need not stand in its history.
  *
- * What was recorded by a task that was lost counts: no attempt is made in its place.
+ * A record of a task that was lost counts: no attempt is made in its place.
  */
 export function createMakeAttempts(
   dependencies: Pick<ActivityDependencies, 'rows' | 'endpoints' | 'ends' | 'sealAnswers'>,
@@ -62,7 +62,7 @@ export function createMakeAttempts(
     const positions = [...orders.keys()].filter((position) => !isRecorded.has(position));
     let isFirst = isNew && lost === 0;
     const keep = async (reports: Reports, now: number, told: number): Promise<boolean> => {
-      // Of what had a row before, nothing is told where nothing has happened.
+      // Nothing is told of deliveries that had a row before and to which nothing has happened.
       const some = isNew ? positions : positions.filter((position) => reports[position]);
       if (some.length === 0) return true;
       const ordered = some.flatMap((position) => orders[position] ?? []);
@@ -92,7 +92,7 @@ export function createMakeAttempts(
     return { reports: sealed, ...some, kept };
   };
 
-  /** What others have recorded of attempts: all of it, or as much as there is after some time. */
+  /** Records that others have made of attempts: all of them, or as many as there are after some time. */
   async function recordedWithin(request: AttemptOrders, ms: number) {
     for (const deadline = performance.now() + ms; ; await delay(LOOK_AGAIN_MS)) {
       const recorded = await recordedOf(request).catch(() => []);
@@ -100,7 +100,7 @@ export function createMakeAttempts(
     }
   }
 
-  /** What earlier tasks have recorded of attempts. */
+  /** Records that earlier tasks have made of attempts. */
   async function recordedOf({ run, turn, orders }: AttemptOrders) {
     const keys = orders.map(({ event, endpoint_id }) => ({ event_id: event.event_id, endpoint_id }));
     const recorded = await rows.recorded(run.run_id, turn, keys);

@@ -5,6 +5,7 @@ import {
   attemptsKnown,
   deliveryAfter,
   endedDelivery,
+  nameOfAttempt,
   relationOf,
   rowOf,
   terminatedDelivery,
@@ -184,13 +185,9 @@ function saysSo(
   const { status, attempts, interventions = [] } = whole.delivery;
   return (
     status === shownRecord(record).status &&
-    isDeepStrictEqual(attempts.map(nameOf), record.attempts.map(nameOf)) &&
+    isDeepStrictEqual(attempts.map(nameOfAttempt), record.attempts.map(nameOfAttempt)) &&
     interventions.length === (record.interventions ?? []).length
   );
-}
-
-function nameOf({ number, at }: { number: number; at: string }): string {
-  return `${number} ${at}`;
 }
 
 /** A delivery as its execution goes on with it, as far as rules need it: its row has the rest. */

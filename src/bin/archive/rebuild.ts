@@ -4,8 +4,8 @@ import type { KnownRow } from '../../domain/archive/told.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import { idTime } from '../../domain/basics/id-time.js';
-import { idsBeginAt } from '../../domain/basics/ids.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
+import { everyWithoutRow } from '../../temporal/read/backlog/not-begun.js';
 import {
   type KnownOf,
   knownOfEvent,
@@ -21,11 +21,8 @@ import { createKeeper } from '../service/ledger.js';
 import { connectServers, type Servers } from '../service/servers.js';
 
 const DAY_MS = 24 * 3_600_000;
-/** Deliveries that are looked at side by side, and events that are read together. */
+/** Deliveries that are looked at side by side. */
 const SIDE_BY_SIDE = 10;
-const EVENTS_AT_ONCE = 200;
-/** Sorts behind the id of every event. */
-const BEHIND_ALL = '~';
 
 /** What became of a delivery, in the order in which the counts are printed. */
 const OUTCOMES = ['started', 'closed', 'running', 'unreadable'] as const;
@@ -134,9 +131,7 @@ class Rebuild {
     const { search } = this.servers.database.archive;
     const { HOOKLINE_RECORD_DAYS: kept, HOOKLINE_TEST_TIME_SCALE: timings } = this.settings;
     const now = sharedNow();
-    const from = idsBeginAt('event', since.getTime());
-    for (let until: string | undefined = BEHIND_ALL; until; ) {
-      const { found, last } = await search.withoutRows(undefined, { from, until }, EVENTS_AT_ONCE);
+    for await (const found of everyWithoutRow(search, undefined, since.getTime())) {
       const ofEvents = new Map<string, OwnedKey[]>();
       for (const { account_id, event_kind, event_id, endpoint_id } of found) {
         const age = now - idTime(event_id);
@@ -147,7 +142,6 @@ class Rebuild {
       }
       for (const some of inParts([...ofEvents], SIDE_BY_SIDE))
         await Promise.all(some.map(([id, keys]) => this.eventWithoutRows(id, keys)));
-      until = last;
     }
   }
 

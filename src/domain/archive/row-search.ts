@@ -43,6 +43,8 @@ export interface RowSearch {
   ): Promise<ListedDelivery[]>;
   /** Deliveries by their ids. */
   some(accountId: string, ids: readonly string[]): Promise<Map<string, ListedDelivery>>;
+  /** Those of some ids of deliveries that have a row. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Deliveries of events in a range that match, by event, those of the oldest first. */
   ofEvents(
     accountId: string,

@@ -190,17 +190,20 @@ function beginning(
   return [{ at: until > last ? until : last, type: continues ? 'started' : 'reset', text, ...execution }];
 }
 
+/** What tells an attempt from all others at a delivery, also from one of the same number before a reset. */
+export function nameOfAttempt({ number, at }: { number: number; at: string }): string {
+  return `${number} ${at}`;
+}
+
 /** Attempts of a told record, as far as they need not be opened: those that the row has are whole. */
 export function attemptsKnown(
   before: WholeDelivery | undefined,
   record: DeliveryRecord,
 ): (AttemptView | undefined)[] {
-  const known = new Map(
-    before?.delivery.attempts.map((attempt) => [`${attempt.number} ${attempt.at}`, attempt]),
-  );
+  const known = new Map(before?.delivery.attempts.map((attempt) => [nameOfAttempt(attempt), attempt]));
   return record.attempts.map(
     (attempt) =>
-      known.get(`${attempt.number} ${attempt.at}`) ??
+      known.get(nameOfAttempt(attempt)) ??
       // Only what an execution had to keep for long is sealed.
       (attempt.response_sealed === undefined ? viewAttempt(attempt) : undefined),
   );

@@ -83,6 +83,13 @@ export class RowQueries implements RowSearch {
     return some;
   }
 
+  async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const existing = new Set<string>();
+    for (const $in of inParts(ids, IDS_AT_ONCE))
+      for (const { _id } of await this.model.find({ _id: { $in } }, { _id: 1 }).lean()) existing.add(_id);
+    return existing;
+  }
+
   async ofEvents(
     account_id: string,
     filter: DeliveryFilter,
@@ -151,9 +158,7 @@ export class RowQueries implements RowSearch {
         marks: marks ?? [],
       })),
     );
-    const there = new Set<string>();
-    for (const $in of inParts(all.map(deliveryId), IDS_AT_ONCE))
-      for (const { _id } of await this.model.find({ _id: { $in } }, { _id: 1 }).lean()) there.add(_id);
+    const there = await this.existing(all.map(deliveryId));
     const found = all.filter((one) => !there.has(deliveryId(one)));
     return {
       found,

@@ -16,6 +16,7 @@ import {
 } from '../../domain/change/change.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
+import { noteInLog } from '../log/in-log.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 import { inOrder } from '../mongo/in-order.js';
@@ -169,13 +170,7 @@ export class ChangeRepository {
 
   /** Records that the log has these changes. @param numbers of their records, by the ids of the changes */
   async logged(numbers: ReadonlyMap<string, number>): Promise<void> {
-    if (numbers.size === 0) return;
-    await this.model.bulkWrite(
-      [...numbers].map(([_id, leaf_index]) => ({
-        updateOne: { filter: { _id }, update: { $set: { in_log: true, leaf_index } } },
-      })),
-      { ordered: false },
-    );
+    await noteInLog(this.model, numbers);
   }
 
   /** What a resource was at a time. @throws RecordAlteredError if the change that tells it was altered */

@@ -3,6 +3,7 @@ import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { NumberRange } from '../../domain/sequence/ranges.js';
 import type { VoidNumbers } from '../../domain/sequence/sequence.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
+import { noteInLog } from '../log/in-log.js';
 import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { inOnePass } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
@@ -89,13 +90,7 @@ export class VoidRepository extends repositoryOf(voids) {
 
   /** Records that the log has these voids. @param numbers of their records, by id */
   async logged(numbers: ReadonlyMap<string, number>): Promise<void> {
-    if (numbers.size === 0) return;
-    await this.model.bulkWrite(
-      [...numbers].map(([_id, leaf_index]) => ({
-        updateOne: { filter: { _id }, update: { $set: { in_log: true, leaf_index } } },
-      })),
-      { ordered: false },
-    );
+    await noteInLog(this.model, numbers);
   }
 
   /** All voids that the log has, likewise. */

@@ -1,5 +1,3 @@
-import type { releaseParked } from '../../../workflows/index.js';
-import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
 import type { RowSearch } from '../../domain/archive/row-search.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
@@ -20,12 +18,9 @@ import type { EventStore, KeptEvent, Starters, StoredEvent } from '../../domain/
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
-import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
-import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
-import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { NamedEndpoint } from '../../domain/ledger/summaries.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
-import { TIMINGS, timingsOfInput } from '../../domain/timings.js';
 import { readTaskAttempt } from '../read/history.js';
 import {
   type EventHints,
@@ -40,8 +35,8 @@ import type { PendingDelivery } from './admission.js';
 import { AdmissionLanes } from './admission-lanes.js';
 import { EventGroups } from './event-groups.js';
 import { startFanOut } from './fan-out.js';
-import { findOldest, probe } from './parked-deliveries.js';
-import { releaseBacklog } from './release-backlog.js';
+import { probeOldest } from './parked-deliveries.js';
+import { releaseBacklog, startRelease } from './release-backlog.js';
 import { type StartCallOptions, StartCalls } from './start-calls.js';
 import { StartSlots } from './start-slots.js';
 
@@ -49,14 +44,10 @@ import { StartSlots } from './start-slots.js';
 const MAX_ADMITTED = 10;
 /** Up to this many are started as groups before the event is answered; more are started by a workflow. */
 export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
-/** While more deliveries than these wait to be started, producers are slowed down. */
-const BEHIND_FROM = 300;
 /** How long a start waits for more deliveries at most where first attempts do not wait for it, milliseconds. */
 const LINGER_MS = 150;
 /** How long a process that stops waits for its starts, milliseconds. */
 const STOP_LIMIT_MS = 3_000;
-/** How long an event is looked for of which nobody knows whether it is stored, milliseconds. */
-const DOUBTED_MS = 600_000;
 /** Events that are looked for together. */
 const LOOKED_FOR_AT_ONCE = 1_000;
 /** An event whose id is older when it is offered is announced before it is stored, milliseconds. */
@@ -71,7 +62,7 @@ export interface DeliveryStarterOptions extends StartCallOptions {
   /** What attempts ask for payloads. */
   payloads: Pick<EventPayloads, 'remember'>;
   /** Finds deliveries that wait. */
-  search: Pick<RowSearch, 'waiting' | 'some'>;
+  search: Pick<RowSearch, 'waiting' | 'some' | 'existing'>;
   /** What this process knows of endpoints. */
   conditions: EndpointConditions;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
@@ -180,7 +171,7 @@ export class DeliveryStarter implements StartPlanner {
   }
 
   get isBehind(): boolean {
-    return this.unstarted.waiting > BEHIND_FROM;
+    return this.unstarted.isBehind;
   }
 
   plan(event: AcceptedEvent, targets: readonly DeliveryTarget[], hints: EventHints): StartPlan {
@@ -223,7 +214,7 @@ export class DeliveryStarter implements StartPlanner {
       },
       unsure: () => {
         drop();
-        this.unstarted.doubt(event_id, DOUBTED_MS);
+        this.unstarted.doubt(event_id);
       },
     };
   }
@@ -315,13 +306,10 @@ export class DeliveryStarter implements StartPlanner {
   }
 
   /** All of an event's deliveries have rows: their executions were started. Temporal may have removed them since. */
-  private async isBegun(
-    { account_id, event_id }: NamedEvent,
-    targets: readonly DeliveryTarget[],
-  ): Promise<boolean> {
+  private async isBegun({ event_id }: NamedEvent, targets: readonly DeliveryTarget[]): Promise<boolean> {
     const ids = targets.map(({ endpoint_id }) => deliveryId({ event_id, endpoint_id }));
     // Whoever cannot tell starts them: nothing is started twice while Temporal has it.
-    const begun = await this.options.search.some(account_id, ids).catch(() => new Map());
+    const begun = await this.options.search.existing(ids).catch(() => new Set());
     return begun.size === ids.length;
   }
 
@@ -391,23 +379,9 @@ export class DeliveryStarter implements StartPlanner {
     return this.calls.sendAgain(...again);
   }
 
-  /**
-   * Starts the release of what waits for an endpoint, because it takes deliveries again or is gone. A release that is
-   * under way runs once more when it has ended, because deliveries may have been parked behind it.
-   *
-   * @param retries whether deliveries that wait for a retry go along with those that are parked
-   */
-  async release({ account_id, endpoint_id, host }: NamedEndpoint, retries = true): Promise<void> {
-    const { client, taskQueue, releasePerSecond: per_second, timings = TIMINGS } = this.options;
-    await client.workflow.signalWithStart<typeof releaseParked, [ReleaseScope]>('releaseParked', {
-      workflowId: releaseWorkflowId(account_id, endpoint_id),
-      taskQueue,
-      args: [{ account_id, endpoint_id, per_second, retries, ...timingsOfInput(timings) }],
-      signal: releaseAgain,
-      signalArgs: [{ retries }],
-      staticSummary: endpointSummary('release', { account_id, endpoint_id, host }),
-      typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
-    });
+  /** See {@link startRelease}. */
+  release(endpoint: NamedEndpoint, retries = true): Promise<void> {
+    return startRelease(this.options, endpoint, retries);
   }
 
   /**
@@ -418,15 +392,8 @@ export class DeliveryStarter implements StartPlanner {
     return releaseBacklog(this.options, endpoint, options, this.options.timings);
   }
 
-  /**
-   * Attempts the oldest parked delivery of an endpoint, or one of the oldest; if none is parked, one that waits for a
-   * retry.
-   */
-  async probe(endpoint: EndpointKey): Promise<void> {
-    const { client, search, taskQueue } = this.options;
-    const oldest =
-      (await findOldest(search, endpoint, 'parked', taskQueue)) ??
-      (await findOldest(search, endpoint, 'retrying', taskQueue));
-    if (oldest) await probe(client, oldest, endpoint.endpoint_id);
+  /** See {@link probeOldest}. */
+  probe(endpoint: EndpointKey): Promise<void> {
+    return probeOldest(this.options, endpoint);
   }
 }

@@ -32,6 +32,13 @@ export interface WaitingDelivery {
   attempts: number;
 }
 
+/** What deliveries that wait are found and notified by. */
+export interface WaitingSources {
+  client: Client;
+  search: Pick<RowSearch, 'waiting'>;
+  taskQueue: string;
+}
+
 /** Waiting deliveries of one execution, which are released by one signal. */
 export type ReleaseUnit = readonly [WaitingDelivery, ...WaitingDelivery[]];
 
@@ -132,9 +139,18 @@ export async function release(
   });
 }
 
-/** Has a waiting delivery attempted to see whether its endpoint answers again. Nothing else of it changes. */
-export async function probe(client: Client, waiting: WaitingDelivery, endpointId: string): Promise<void> {
-  await notify(client, [waiting], { endpoint_id: endpointId, probe: true });
+/**
+ * Has the oldest parked delivery of an endpoint attempted, or one of the oldest, to see whether the endpoint answers
+ * again; if none is parked, one that waits for a retry. Nothing else of it changes.
+ */
+export async function probeOldest(
+  { client, search, taskQueue }: WaitingSources,
+  endpoint: EndpointKey,
+): Promise<void> {
+  const oldest =
+    (await findOldest(search, endpoint, 'parked', taskQueue)) ??
+    (await findOldest(search, endpoint, 'retrying', taskQueue));
+  if (oldest) await notify(client, [oldest], { endpoint_id: endpoint.endpoint_id, probe: true });
 }
 
 async function notify(client: Client, unit: ReleaseUnit, what: Release): Promise<void> {

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { releaseParked } from '../../../workflows/index.js';
+import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
 import type { RowSearch } from '../../domain/archive/row-search.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { GiveWay } from '../../domain/endpoint/give-way.js';
@@ -10,9 +12,19 @@ import {
   type ReleaseOptions,
   type ReleaseResult,
 } from '../../domain/endpoint/release.js';
+import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
+import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
+import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
-import { TIMINGS, type Timings } from '../../domain/timings.js';
-import { listWaiting, release, sampleOutcomes, toUnits, type WaitingDelivery } from './parked-deliveries.js';
+import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
+import {
+  listWaiting,
+  release,
+  sampleOutcomes,
+  toUnits,
+  type WaitingDelivery,
+  type WaitingSources,
+} from './parked-deliveries.js';
 
 const SECOND_MS = 1_000;
 /** Within a second, deliveries are released in parts this often: not all at once. */
@@ -21,10 +33,8 @@ const TICK_MS = 50;
 const SAMPLE_SIZE = 10;
 
 /** What releases read and notify. */
-export interface ReleaseSources {
-  client: Client;
+export interface ReleaseSources extends WaitingSources {
   search: Pick<RowSearch, 'waiting' | 'some'>;
-  taskQueue: string;
 }
 
 /**
@@ -110,4 +120,33 @@ function someOf(deliveries: readonly WaitingDelivery[]): WaitingDelivery[] {
   const early = deliveries.slice(0, Math.ceil(deliveries.length / 2));
   const step = Math.max(early.length / SAMPLE_SIZE, 1);
   return early.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}
+
+/** How releases are started. */
+export interface ReleaseStart extends Pick<ReleaseSources, 'client' | 'taskQueue'> {
+  /** Parked deliveries of an endpoint that are woken each second, at most. */
+  releasePerSecond: number;
+  timings?: Timings;
+}
+
+/**
+ * Starts the release of what waits for an endpoint, because it takes deliveries again or is gone. A release that is
+ * under way runs once more when it has ended, because deliveries may have been parked behind it.
+ *
+ * @param retries whether deliveries that wait for a retry go along with those that are parked
+ */
+export async function startRelease(
+  { client, taskQueue, releasePerSecond: per_second, timings = TIMINGS }: ReleaseStart,
+  { account_id, endpoint_id, host }: NamedEndpoint,
+  retries: boolean,
+): Promise<void> {
+  await client.workflow.signalWithStart<typeof releaseParked, [ReleaseScope]>('releaseParked', {
+    workflowId: releaseWorkflowId(account_id, endpoint_id),
+    taskQueue,
+    args: [{ account_id, endpoint_id, per_second, retries, ...timingsOfInput(timings) }],
+    signal: releaseAgain,
+    signalArgs: [{ retries }],
+    staticSummary: endpointSummary('release', { account_id, endpoint_id, host }),
+    typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
+  });
 }

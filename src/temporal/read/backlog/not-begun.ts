@@ -18,10 +18,26 @@ export async function* notBegun(
   rows: Pick<RowSearch, 'withoutRows'>,
   accountId: string | undefined,
 ): AsyncIterable<WithoutRow[]> {
-  const from = idsBeginAt('event', sharedNow() - LOOKED_BACK_MS);
+  for await (const found of everyWithoutRow(rows, accountId, sharedNow() - LOOKED_BACK_MS)) {
+    if (found.length === 0) return;
+    yield found;
+  }
+}
+
+/**
+ * All deliveries that have no row, some events at once, the latest first. An item is empty where all of them have one.
+ *
+ * @param accountId absent: of all accounts
+ * @param since when the oldest event was accepted that is looked at, milliseconds since the epoch
+ */
+export async function* everyWithoutRow(
+  rows: Pick<RowSearch, 'withoutRows'>,
+  accountId: string | undefined,
+  since: number,
+): AsyncIterable<WithoutRow[]> {
+  const from = idsBeginAt('event', since);
   for (let until: string | undefined = BEHIND_ALL; until; ) {
     const { found, last } = await rows.withoutRows(accountId, { from, until }, LOOKED_AT);
-    if (found.length === 0) return;
     yield found;
     until = last;
   }

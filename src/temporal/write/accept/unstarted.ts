@@ -8,6 +8,10 @@ import { LedgerBusyError } from '../../errors.js';
  */
 export const MAX_UNSTARTED = 20_000;
 export const MAX_UNSTARTED_BYTES = 64 * 1024 * 1024;
+/** While more deliveries than these wait, producers are slowed down. */
+const BEHIND_FROM = 300;
+/** How long an event is looked for of which nobody knows whether it is stored, milliseconds. */
+const DOUBTED_MS = 600_000;
 
 interface Entry {
   deliveries: number;
@@ -36,9 +40,9 @@ export class Unstarted {
     return this.deliveries < MAX_UNSTARTED && this.bytes < MAX_UNSTARTED_BYTES;
   }
 
-  /** How many deliveries wait. */
-  get waiting(): number {
-    return this.deliveries;
+  /** So much waits to be started that producers should slow down. */
+  get isBehind(): boolean {
+    return this.deliveries > BEHIND_FROM;
   }
 
   /** The event may be stored from now on. */
@@ -64,7 +68,7 @@ export class Unstarted {
   }
 
   /** It is not known whether the event is stored. @param forMs how long it is looked for, milliseconds */
-  doubt(eventId: string, forMs: number): void {
+  doubt(eventId: string, forMs = DOUBTED_MS): void {
     this.remove(eventId);
     this.unsure.set(eventId, performance.now() + forMs);
   }
