@@ -114,7 +114,7 @@ async function findEverywhere(query: string): Promise<Hit[]> {
   return hits;
 }
 
-/** Endpoints of the account by name or host, and deliveries of its events by each of the keys that it may be. */
+/** Endpoints of the account by name or host, and its events, which lead to their deliveries, by each of the keys that it may be. */
 async function findInAccount(query: string): Promise<Hit[]> {
   const [endpoints, kinds] = await Promise.all([
     readAll(api.list('/v18.0/endpoints', { query: { limit: 100 } })),
@@ -135,7 +135,8 @@ async function findInAccount(query: string): Promise<Hit[]> {
   const keyed = await Promise.all(
     names.map(async (name): Promise<Hit[]> => {
       const key = `${name}:${query}`;
-      const { data } = await api.get('/v18.0/deliveries', { params: { query: { key, limit: 1 } } });
+      // An event is found as soon as it is accepted, its deliveries a moment later: their list looks for them again.
+      const { data } = await api.get('/v18.0/events', { params: { query: { key, limit: 1 } } });
       const target: Target = { page: 'deliveries', search: { key } };
       return data.length === 0 ? [] : [{ type: 'deliveries', id: key, text: key, target }];
     }),
