@@ -34,6 +34,8 @@ describe('the commands for users of the API', () => {
     const { exited, lines } = start(command.split(' '), {
       HOOKLINE_URL: system.url,
       HOOKLINE_API_KEY: client.key,
+      // Somebody may have run a server in this folder: its key is not looked for.
+      HOOKLINE_DATA_DIR: 'no-such-folder',
       // A setting of the service that is not valid: none of these commands reads it.
       HOOKLINE_PORT: 'abc',
       ...environment,
