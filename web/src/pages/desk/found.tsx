@@ -114,7 +114,7 @@ async function findEverywhere(query: string): Promise<Hit[]> {
   return hits;
 }
 
-/** Endpoints of the account by name or host, and its events, which lead to their deliveries, by each of the keys that it may be. */
+/** Endpoints of the account by name or host, and its events by each possible key. An event leads to its deliveries. */
 async function findInAccount(query: string): Promise<Hit[]> {
   const [endpoints, kinds] = await Promise.all([
     readAll(api.list('/v18.0/endpoints', { query: { limit: 100 } })),
