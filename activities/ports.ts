@@ -1,8 +1,6 @@
 import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
-import type { AttemptOrders } from '../src/domain/archive/row/attempt-orders.js';
-import type { DeliveryRows, TerminatedExecutions } from '../src/domain/archive/told.js';
 import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import type { ChangeOutcome } from '../src/domain/change/change.js';
@@ -19,6 +17,8 @@ import type { FailingMark } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
+import type { AttemptOrders } from '../src/domain/records/row/attempt-orders.js';
+import type { DeliveryRows, TerminatedExecutions } from '../src/domain/records/told.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';

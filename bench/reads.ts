@@ -24,7 +24,7 @@ const LIMIT_MS = 600_000;
 export async function measureReads(servers: BenchServers, deliveries: number): Promise<ReadTimes[]> {
   let status = 200;
   const receiver = await startReceiver(undefined, 0, () => status);
-  // Lists go on into the archive, which grows meanwhile.
+  // Lists go on while the number of rows grows.
   const system = await startBenchSystem(servers, { HOOKLINE_LOG_INTERVAL: '2m' });
   const get = async (path: string) => {
     const response = await fetch(`${system.url}/v18.0/${path}`, {

@@ -13,7 +13,7 @@ import { userCacheDir } from '../src/embedded/cache-dir.js';
  * from PyPI with pip or uv.
  */
 const FILES = [
-  'test/system/{delivery,replays,archive}/*.test.ts',
+  'test/system/{delivery,replays,records}/*.test.ts',
   ...['ledger-queries', 'query', 'query-quoting', 'tenancy'].map(
     (name) => `test/system/access/${name}.test.ts`,
   ),

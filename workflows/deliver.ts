@@ -11,8 +11,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { MadeAttempts } from '../src/domain/archive/row/attempt-orders.js';
-import { endOfAttempts } from '../src/domain/archive/row/attempt-orders.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
 import type { MemberAttempt } from '../src/domain/delivery/attempt-order.js';
 import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
@@ -26,6 +24,8 @@ import {
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
 import { fitSummary } from '../src/domain/ledger/summaries.js';
+import type { MadeAttempts } from '../src/domain/records/row/attempt-orders.js';
+import { endOfAttempts } from '../src/domain/records/row/attempt-orders.js';
 import { TIMINGS, type Timings } from '../src/domain/timings.js';
 import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './end-cancelled.js';

@@ -1,10 +1,10 @@
 import { condition, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { type AttemptOrders, TURNS_OF_ATTEMPTS } from '../src/domain/archive/row/attempt-orders.js';
-import { type Told, type ToldRun, toldOf } from '../src/domain/archive/told.js';
 import type { MemberAttempt } from '../src/domain/delivery/attempt-order.js';
 import type { GroupMachine, LiveGroup, Release } from '../src/domain/delivery/delivery-group.js';
 import type { TimelineItem } from '../src/domain/explain/timeline.js';
+import { type AttemptOrders, TURNS_OF_ATTEMPTS } from '../src/domain/records/row/attempt-orders.js';
+import { type Told, type ToldRun, toldOf } from '../src/domain/records/told.js';
 import { encodedBytes } from '../src/domain/text/encoded-bytes.js';
 
 /** What is told of deliveries in one activity, bytes: its input stands in the history. */

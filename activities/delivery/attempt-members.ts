@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import type { AttemptOrders, MadeAttempts } from '../../src/domain/archive/row/attempt-orders.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { AttemptOrders, MadeAttempts } from '../../src/domain/records/row/attempt-orders.js';
 import { temporalClock } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies } from '../ports.js';
 import { handOver } from './hand-over.js';

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import type { MadeAttempts } from '../../src/domain/archive/row/attempt-orders.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { MadeAttempts } from '../../src/domain/records/row/attempt-orders.js';
 import type { ActivityDependencies, DirectAttempts, ReleasedAttempts } from '../ports.js';
 import { createKeepRows } from '../records/keep-rows.js';
 import { timed } from './hand-over.js';

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
+import { deliveryId } from '../../src/domain/basics/delivery-id.js';
+import { withTimeout } from '../../src/domain/basics/with-timeout.js';
+import { withoutAnswer } from '../../src/domain/delivery/carried.js';
 import {
   type AttemptOrders,
   endOfAttempts,
   type MadeAttempts,
   settledOrders,
-} from '../../src/domain/archive/row/attempt-orders.js';
-import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
-import { deliveryId } from '../../src/domain/basics/delivery-id.js';
-import { withTimeout } from '../../src/domain/basics/with-timeout.js';
-import { withoutAnswer } from '../../src/domain/delivery/carried.js';
+} from '../../src/domain/records/row/attempt-orders.js';
 import type { ActivityDependencies } from '../ports.js';
 import { createKeepRows } from '../records/keep-rows.js';
 

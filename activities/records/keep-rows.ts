@@ -1,8 +1,8 @@
-import type { Told } from '../../src/domain/archive/told.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { type End, endKindOf } from '../../src/domain/delivery/end-notice.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';
 import { endOf } from '../../src/domain/explain/timeline.js';
+import type { Told } from '../../src/domain/records/told.js';
 import type { ActivityDependencies } from '../ports.js';
 
 /** What keeps rows of deliveries by what their execution tells. */

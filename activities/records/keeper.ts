@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { committedRecord } from '../../src/domain/archive/commitments.js';
-import type { WholeDelivery } from '../../src/domain/archive/row/whole-delivery.js';
+import { type DeliveryKey, deliveryId } from '../../src/domain/basics/delivery-id.js';
+import { factsOf } from '../../src/domain/delivery/carried.js';
+import { isClosed, shownRecord } from '../../src/domain/delivery/delivery.js';
+import type { DeliverySnapshot } from '../../src/domain/delivery/delivery-state.js';
+import type { PayloadSealer } from '../../src/domain/privacy/payload-sealer.js';
+import { committedRecord } from '../../src/domain/records/commitments.js';
+import type { WholeDelivery } from '../../src/domain/records/row/whole-delivery.js';
 import {
   attemptsKnown,
   deliveryAfter,
@@ -10,7 +15,7 @@ import {
   rowOf,
   terminatedDelivery,
   untold,
-} from '../../src/domain/archive/row.js';
+} from '../../src/domain/records/row.js';
 import type {
   DeliveryRows,
   EventForRows,
@@ -21,12 +26,7 @@ import type {
   TerminatedExecution,
   Told,
   ToldDelivery,
-} from '../../src/domain/archive/told.js';
-import { type DeliveryKey, deliveryId } from '../../src/domain/basics/delivery-id.js';
-import { factsOf } from '../../src/domain/delivery/carried.js';
-import { isClosed, shownRecord } from '../../src/domain/delivery/delivery.js';
-import type { DeliverySnapshot } from '../../src/domain/delivery/delivery-state.js';
-import type { PayloadSealer } from '../../src/domain/privacy/payload-sealer.js';
+} from '../../src/domain/records/told.js';
 import { openAttempts } from '../../src/domain/view/attempt-view.js';
 
 /** How often rows are read again in whose place somebody else has written. Two runs at once are rare. */

@@ -17,7 +17,7 @@ afterwards. Ends with code 1 if a rule was broken.
 
   --only name,…   these kinds of fault alone; --plan lists all
   --rate 30       events a second, of all accounts
-  --sample 300    what happened to no other is compared in lists, the export, the archive and Temporal; so many of it in every view
+  --sample 300    what happened to no other is compared in lists, the export, the records and Temporal; so many of it in every view
   --out FILE      the report as JSON
   --keep FOLDER   copies what the processes wrote, and all that was collected
   --plan          prints the plan, and does nothing`;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { requireServers } from '../../src/bin/process/server-settings.js';
 import { connectTemporal } from '../../src/temporal/server/connection.js';
 import type { startServers } from '../support/system.js';
-import { collectViews, verifyArchive } from './check/collect.js';
+import { collectViews, verifyRecords } from './check/collect.js';
 import type { Collected, Disruption, DoneAct } from './check/collected.js';
 import { Reader } from './check/reader.js';
 import { type ActContext, perform } from './faults/acts.js';
@@ -62,7 +62,7 @@ export async function run({
     await readSecrets(world, reader);
     world.receivers.verify((path) => world.secrets.get(path) ?? []);
     const views = await collectViews(world, temporal, sample, say);
-    const [logViews, archiveDifferences] = [await log.end(), await verifyArchive(world)];
+    const [logViews, recordDifferences] = [await log.end(), await verifyRecords(world)];
     say('checking');
     await atEnd?.(world);
     return {
@@ -75,7 +75,7 @@ export async function run({
         unsettled,
         ...views,
         log: logViews,
-        archiveDifferences,
+        recordDifferences,
       },
       ended: world.nodes.reduce((sum, node) => sum + node.ended, 0),
     };

@@ -41,7 +41,7 @@ async function wait(
 
 /**
  * After the last fault: has all endpoints take deliveries, and waits until all events have their 202, nothing is open,
- * acts have ended and everything is in the archive.
+ * acts have ended and everything is in the records.
  *
  * @returns what was waited for in vain
  */

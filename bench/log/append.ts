@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { canonicalJson, type DeliveryRecord, RECORD_FORMAT } from '../../src/domain/archive/record.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import { verifyCertificate } from '../../src/domain/log/certificate.js';
 import { newSigningKey, readSigningKey } from '../../src/domain/log/signed-note.js';
+import { canonicalJson, type DeliveryRecord, RECORD_FORMAT } from '../../src/domain/records/record.js';
 import { connectDatabase } from '../../src/models/database.js';
 import { percentile } from '../support/statistics.js';
 import { findProcess, usageOf } from '../support/usage.js';
@@ -25,13 +25,13 @@ export interface LogCost {
 
 /** Records of a group. */
 const RECORDS_AT_ONCE = 60;
-/** Groups that the archive reads at once. */
+/** Groups that are read at once. */
 const GROUPS_AT_ONCE = 4;
 const PROOFS = 500;
 const ATTEMPTS = 10;
 
 /**
- * Appends records group by group, as the archive does under load, and signs a checkpoint.
+ * Appends records group by group, as the keeper does under load, and signs a checkpoint.
  *
  * @param folder of the servers
  */

@@ -85,7 +85,7 @@ export const SERVICE_COMMANDS = {
     options: { 'kept-days': text, json },
     async run(values, [action]) {
       if (action !== 'verify') throw new CommandError('Say what to do: hookline records verify');
-      const { verifyRecords } = await import('./archive/verify.js');
+      const { verifyRecords } = await import('./records/verify.js');
       if (!(await verifyRecords(await loadServerSettings(), values))) process.exitCode = 1;
     },
   },
@@ -99,7 +99,7 @@ export const SERVICE_COMMANDS = {
     ],
     options: { since: text, 'dry-run': flag },
     async run(values) {
-      const { rebuild } = await import('./archive/rebuild.js');
+      const { rebuild } = await import('./records/rebuild.js');
       if (!(await rebuild(await loadServerSettings(), values))) process.exitCode = 1;
     },
   },

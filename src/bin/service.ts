@@ -218,8 +218,8 @@ async function startParts(
           listeners,
           { serves, writes },
         );
-  const archives = worker && settings.HOOKLINE_LOG_INTERVAL !== undefined;
-  const schedule = archives && prepareSchedule(settings, servers.temporal.client);
+  const records = worker && settings.HOOKLINE_LOG_INTERVAL !== undefined;
+  const schedule = records && prepareSchedule(settings, servers.temporal.client);
   const [running, http] = await Promise.all([worker, serving, schedule]);
   ownPorts.add(http.port);
   stopping.signal.addEventListener('abort', () => http.retire());

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { parseRateLimits } from '../domain/access/limits/rate-limit.js';
 import { parseSecretKeys } from '../domain/access/secret-box.js';
 import { ALERT_KINDS } from '../domain/alert/alert.js';
-import { DEFAULT_PAYLOAD_DAYS, DEFAULT_RECORD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { parseDuration } from '../domain/basics/duration.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/endpoint/retry-schedule.js';
 import { isLogoOrigin, logoOrigin, PORTAL_COLOR, PORTAL_NAME } from '../domain/look/portal-look.js';
+import { DEFAULT_PAYLOAD_DAYS, DEFAULT_RECORD_DAYS, parseKeptDays } from '../domain/records/kept-days.js';
 import { scaledTimings } from '../domain/timings.js';
 import { logSettings } from './log-settings.js';
 import {

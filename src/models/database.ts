@@ -1,8 +1,8 @@
 import mongoose, { type Connection } from 'mongoose';
 import type { SecretBox } from '../domain/access/secret-box.js';
-import { DEFAULT_PAYLOAD_DAYS, DEFAULT_RECORD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { createPayloadSealer } from '../domain/privacy/payload-sealer.js';
+import { DEFAULT_PAYLOAD_DAYS, DEFAULT_RECORD_DAYS, parseKeptDays } from '../domain/records/kept-days.js';
 import { TIMINGS, type Timings } from '../domain/timings.js';
 import { AccessTokenRepository } from './access/access-tokens.js';
 import { AccountLocks } from './access/account-locks.js';
@@ -16,8 +16,6 @@ import { OAuthRecordRepository } from './access/oauth-records.js';
 import { PortalSessionRepository } from './access/portal-sessions.js';
 import { ProfileRepository } from './access/profiles.js';
 import { RateWindowRepository } from './access/rate-windows.js';
-import { ArchiveRepository, type ArchiveRetention } from './archive/archive.js';
-import { EndRepository } from './archive/ends.js';
 import { ChangeRepository } from './change/changes.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
@@ -39,6 +37,8 @@ import { createIndexes, hasIndexes } from './mongo/indexes.js';
 import { DataKeyHome } from './privacy/data-key-home.js';
 import { DataKeyRepository } from './privacy/data-keys.js';
 import { ErasureRepository } from './privacy/erasures.js';
+import { EndRepository } from './records/ends.js';
+import { RecordRepository, type Retention } from './records/records.js';
 import { StartedReplays } from './replay/started-replays.js';
 import { SequenceRepository } from './sequence/sequences.js';
 import { MinuteRepository } from './stats/minutes.js';
@@ -84,13 +84,13 @@ interface DatabaseOptions {
   /** How long the changes that this process makes are kept, days. */
   changesDays?: number;
   /** How long rows that this process writes are kept. */
-  archive?: ArchiveRetention;
+  records?: Retention;
   /** Whether stored payloads are encrypted. */
   encryptsPayloads?: boolean;
   timings?: Timings;
 }
 
-const DEFAULT_RETENTION: ArchiveRetention = {
+const DEFAULT_RETENTION: Retention = {
   records: parseKeptDays(DEFAULT_RECORD_DAYS),
   payloads: parseKeptDays(DEFAULT_PAYLOAD_DAYS),
 };
@@ -108,7 +108,7 @@ export async function connectDatabase(
     keysUri,
     operationTime = 'limited',
     changesDays = DEFAULT_CHANGES_DAYS,
-    archive = DEFAULT_RETENTION,
+    records = DEFAULT_RETENTION,
     encryptsPayloads = false,
     timings = TIMINGS,
   }: DatabaseOptions = {},
@@ -138,7 +138,7 @@ export async function connectDatabase(
     accountLocks,
     accounts: new AccountRepository(connection, profiles, changes, timings),
     apiKeys: new ApiKeyRepository(connection, changes, timings),
-    archive: new ArchiveRepository(connection, archive, { sealer, keys: dataKeys, segments, log }, box),
+    records: new RecordRepository(connection, records, { sealer, keys: dataKeys, segments, log }, box),
     changes,
     dataKeys,
     /** Where they are. */
@@ -148,7 +148,7 @@ export async function connectDatabase(
     endpoints: new EndpointRepository(connection, box, changes, timings),
     everyEndpoint: new EveryEndpoint(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
-    events: new EventRepository(connection, archive, box),
+    events: new EventRepository(connection, records, box),
     /** Of stored events, for attempts. */
     payloads: new PayloadReader(connection, sealer, box),
     eventKinds: new EventKindRepository(connection, changes, timings),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import type { Scope } from '../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
-import { archived } from '../support/parts/records.js';
+import { recorded } from '../support/parts/records.js';
 import { promised } from '../support/promised.js';
 import { until } from '../support/until.js';
 import { findBarriers, openTab, sharedBrowser } from './chromium.js';
@@ -72,7 +72,7 @@ describe('an export in a browser [world]', () => {
       ({ length }) => length >= 4,
     );
     const delivered = rows.map(({ id }) => id);
-    await archived(system, shop, delivered);
+    await recorded(system, shop, delivered);
     whole = (await shop.request('GET', `/v18.0/exports?${new URLSearchParams(PERIOD)}`)).text;
     assert.ok(whole.split('\n').length > 5, whole);
   });

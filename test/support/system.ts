@@ -111,7 +111,7 @@ export async function testEnvironment(
     HOOKLINE_RATE_LIMIT_STORE: 'memory',
     HOOKLINE_SECRET_KEYS: newSecretKey(),
     HOOKLINE_PAYLOAD_KEYS: TEST_PAYLOAD_KEYS.join(),
-    // Tests of the archive run it when they want it.
+    // Tests of `keepRecords` run it when they want it.
     HOOKLINE_LOG_INTERVAL: 'off',
     HOOKLINE_ENDPOINT_VERIFICATION: 'off',
     // What is to be retried while a test waits says so: an endpoint may have a schedule of its own.
@@ -143,7 +143,7 @@ export async function startSystem(
   const database = await connectDatabase(environment['MONGODB_URI'] ?? '', {
     ...requireBoxes(settings),
     keysUri: settings.HOOKLINE_KEYS_MONGODB_URI,
-    archive: { records: settings.HOOKLINE_RECORD_DAYS, payloads: settings.HOOKLINE_PAYLOAD_DAYS },
+    records: { records: settings.HOOKLINE_RECORD_DAYS, payloads: settings.HOOKLINE_PAYLOAD_DAYS },
   });
   const temporal = await connectTemporal(requireServers(settings).temporal);
   const url = service.url ?? '';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AttemptOrders } from '../../src/domain/archive/row/attempt-orders.js';
 import type { Trigger } from '../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../src/domain/basics/ids.js';
@@ -9,6 +8,7 @@ import type { DeliveryRecord } from '../../src/domain/delivery/delivery.js';
 import type { LiveGroup } from '../../src/domain/delivery/delivery-group.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/endpoint/retry-schedule.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
+import type { AttemptOrders } from '../../src/domain/records/row/attempt-orders.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { deliver } from '../../workflows/index.js';
 import { answered } from '../support/parts/answered.js';

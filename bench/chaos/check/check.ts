@@ -25,7 +25,7 @@ export interface Counts {
   accepted: number;
   unknown: number;
   deliveries: number;
-  /** Of these, so many were read in every view, and not in lists, the export, the archive and Temporal alone. */
+  /** Of these, so many were read in every view, and not in lists, the export, the rows and Temporal alone. */
   readSingly: number;
   /** Deliveries by their status. */
   statuses: Record<string, number>;

@@ -199,7 +199,7 @@ function inLedger({ settings }: World): string {
  *
  * @returns its lines, if they tell of a difference
  */
-export async function verifyArchive({ environment }: World): Promise<string[]> {
+export async function verifyRecords({ environment }: World): Promise<string[]> {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment };
   try {
     await promisify(execFile)(process.execPath, [HOOKLINE, 'records', 'verify'], { env });

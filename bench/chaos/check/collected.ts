@@ -19,7 +19,7 @@ export interface Collected {
   openInStats: Record<string, number>;
   log: LogViews;
   /** What `hookline records verify` said is different. */
-  archiveDifferences: string[];
+  recordDifferences: string[];
 }
 
 /** An event that a producer wanted accepted, and what came of it. */

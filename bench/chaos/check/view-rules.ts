@@ -72,7 +72,7 @@ function singleReads({ id, timeline, explained, certified }: DeliveryViews, reco
   return found;
 }
 
-/** After an erasure, the archive keeps of earlier runs that they were: `docs/records.md`. */
+/** After an erasure, the record keeps of earlier runs that they were: `docs/records.md`. */
 const newest = (delivery: FullRow) => describe([delivery.attempts]);
 const all = (delivery: FullRow) => describe(runsOf(delivery));
 
@@ -179,11 +179,11 @@ export const acts: Check = ({ changes, deliveries }) => {
   });
 };
 
-/** The log only grew, and the archive is what the histories in Temporal say. */
-export const proofs: Check = ({ log, archiveDifferences }: Collected) => [
+/** The log only grew, and the records are what the histories in Temporal say. */
+export const proofs: Check = ({ log, recordDifferences }: Collected) => [
   ...log.problems.map((text): Finding => ({ rule: 'log', id: 'checkpoint', text })),
   ...(log.checkpoints.length === 0
     ? [{ rule: 'log', id: 'checkpoint', text: 'none was ever signed' } as const]
     : []),
-  ...archiveDifferences.map((text): Finding => ({ rule: 'views', id: 'records verify', text })),
+  ...recordDifferences.map((text): Finding => ({ rule: 'views', id: 'records verify', text })),
 ];

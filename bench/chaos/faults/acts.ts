@@ -82,7 +82,7 @@ const ACTS: Record<ActName, Act> = {
       { subject, reason: 'chaos' },
     ]);
   },
-  async 'run-archive'({ world, temporal }) {
+  async 'keep-records'({ world, temporal }) {
     const schedule = temporal.client.schedule.getHandle(recordScheduleId(world.settings.HOOKLINE_TASK_QUEUE));
     await schedule.trigger().catch(() => {});
   },

@@ -62,7 +62,7 @@ export const ACT_KINDS = [
   'pause-delivery',
   'replay',
   'erase-subject',
-  'run-archive',
+  'keep-records',
   'delete-account',
 ] as const;
 

@@ -99,7 +99,7 @@ export const CLIENT_COMMANDS = {
       '--after CURSOR          goes on behind the line that has it as "after"',
     ],
     options: { from: text, to: text, changes: flag, format: text, payload: text, gzip: flag, after: text },
-    run: async (values) => (await import('./export.js')).exportArchive(values),
+    run: async (values) => (await import('./export.js')).exportRecords(values),
   },
   whoami: {
     summary: 'say whom the key or login stands for, and what it may do',

@@ -15,7 +15,7 @@ const TRIES = 5;
  * Writes what happened in a period to standard output. A stream that breaks off is continued behind its last whole
  * line.
  */
-export async function exportArchive(values: Values): Promise<void> {
+export async function exportRecords(values: Values): Promise<void> {
   const { changes, format = 'ndjson', gzip, payload = 'json' } = values;
   const from = timeOf(values, 'from');
   if (from === undefined) throw new CommandError('Say from when: hookline export --from 2026-01-01');

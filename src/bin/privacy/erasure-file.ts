@@ -6,7 +6,7 @@ import {
   MAX_ERASURE_LINE,
   readErasureLine,
   writeErasureLine,
-} from '../../domain/archive/erasure-line.js';
+} from '../../domain/records/erasure-line.js';
 import { replaceFile } from '../process/replace-file.js';
 
 /** Lines that are refused which are told one by one. */

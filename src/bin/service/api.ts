@@ -64,7 +64,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const metrics = createMetrics(parts.registry);
   const backlog = new BacklogReader(
     client,
-    database.archive.search,
+    database.records.search,
     overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT),
   );
   const limiters = createLimiters(settings, metrics);
@@ -136,7 +136,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     }),
     events: new EventReader(ledger.sources),
     startErasure: (plan) => startErasure(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE, plan),
-    installation: new InstallationReader(client, database.archive),
+    installation: new InstallationReader(client, database.records),
     visibility: temporal.visibility,
     logKeys: {
       signing: async () => (await logSigners.signers()).map(({ verifier }) => verifier),

@@ -44,7 +44,7 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
 /** What keeps rows of deliveries by what their executions tell. */
 export function createKeeper({ database, temporal: { client }, sealer }: Servers): Keeper {
   return new Keeper({
-    rows: database.archive.rows,
+    rows: database.records.rows,
     sealer,
     latestRun: async (workflowId) => (await describeExecution(client, workflowId))?.runId,
   });
@@ -67,7 +67,7 @@ export function createStarter(
     sealer,
     store: database.events,
     payloads: database.payloads,
-    search: database.archive.search,
+    search: database.records.search,
     starters: database.starters,
     rows: createKeeper(servers),
     onTrouble,
@@ -125,7 +125,7 @@ export function createLedger(
   starter: DeliveryStarter,
 ) {
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
-  const sources = { client, sealer, archive: database.archive };
+  const sources = { client, sealer, records: database.records };
   const deliveries = new DeliveryReader(sources);
   const replayReader = new ReplayReader(client);
   const registrations = new Registrations(database);
@@ -138,7 +138,7 @@ export function createLedger(
     replays: new Replays({ client, taskQueue, reader: replayReader, started: database.startedReplays }),
     replayReader,
     /** What finds the deliveries of a replay. */
-    replaySources: { archive: database.archive, registrations },
+    replaySources: { records: database.records, registrations },
     registrations,
     accountDeletions: new AccountDeletions(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE),
   };

@@ -27,7 +27,7 @@ export async function connectServers(settings: Settings): Promise<Servers> {
     ...requireBoxes(settings),
     keysUri,
     changesDays: settings.HOOKLINE_CHANGES_DAYS,
-    archive: {
+    records: {
       records: settings.HOOKLINE_RECORD_DAYS,
       payloads: settings.HOOKLINE_PAYLOAD_DAYS,
     },

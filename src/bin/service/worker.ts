@@ -46,7 +46,7 @@ export function runWorker(
       timings: settings.HOOKLINE_TEST_TIME_SCALE,
       replays: createReplayLedger(servers, ledger),
       accounts: createAccountRemoval(database, ledger),
-      removePayloads: () => database.archive.removePayloads(),
+      removePayloads: () => database.records.removePayloads(),
       rows: createKeeper(servers),
       sealAnswers: createAnswerSealer(servers),
       ends: database.ends,
@@ -68,7 +68,7 @@ function createAnswerSealer({ database, sealer }: Servers): ActivityDependencies
     if (!response_headers && response_sha256 === undefined) return report;
     const text = JSON.stringify({ response_sha256, response_headers, response_snippet });
     const { account_id: accountId, event_id: eventId } = event;
-    const response_sealed = await database.archive.rows
+    const response_sealed = await database.records.rows
       .eventsOf([eventId])
       .then((events) => sealer.sealBeside({ accountId, eventId }, events.get(eventId)?.key ?? '', text))
       .catch(() => undefined);
@@ -86,10 +86,10 @@ function deploymentOf(settings: Settings): WorkerSettings['deployment'] {
 
 /** What erasures do, for their activities. */
 function createErasures(
-  { database: { archive, dataKeys, erasures } }: Servers,
+  { database: { records, dataKeys, erasures } }: Servers,
   { control }: Ledger,
 ): SubjectErasures {
-  const deliveries = new SubjectDeliveries(archive.search, control);
+  const deliveries = new SubjectDeliveries(records.search, control);
   return {
     begin: async (plan) => erasures.begin(plan, await deliveries.scope(plan)),
     countOpen: (plan) => deliveries.countOpen(plan),

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { canonicalJson } from '../archive/canonical-json.js';
-import { RECORD_FORMAT } from '../archive/record.js';
 import { DELIVERY_ID_PATTERN } from '../basics/delivery-id.js';
 import { idPattern } from '../basics/ids.js';
 import { CHANGE_OUTCOMES } from '../change/change.js';
 import { SHOWN_STATUSES } from '../delivery/delivery.js';
 import { CURRENT_VERSION } from '../http/versions.js';
 import { commitTo } from '../privacy/data-key.js';
+import { canonicalJson } from '../records/canonical-json.js';
+import { RECORD_FORMAT } from '../records/record.js';
 import { type Checkpoint, openCheckpoint } from './checkpoint.js';
 import { cosignaturesBy, readWitnessKey } from './cosignature.js';
 import { HASH_BYTES, isConsistent, isIncluded, leafHash } from './merkle-tree.js';

@@ -1,4 +1,3 @@
-import type { SaltedChange } from '../../domain/archive/record.js';
 import type {
   Actor,
   Cause,
@@ -7,6 +6,7 @@ import type {
   ChangeOutcome,
   ShownResource,
 } from '../../domain/change/change.js';
+import type { SaltedChange } from '../../domain/records/record.js';
 import { collection, type DocumentOf, may, must, schemaOf, withoutNulls } from '../mongo/collection.js';
 
 /** A change as it is stored. States are JSON texts, because names in them may be any. */

@@ -1,8 +1,8 @@
 import type { Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import { canonicalJson, changeRecord, type SaltedChange } from '../../domain/archive/record.js';
-import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import type { Change } from '../../domain/change/change.js';
+import { canonicalJson, changeRecord, type SaltedChange } from '../../domain/records/record.js';
+import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { Tags } from '../mongo/tags.js';
 import { type ChangeDocument, toChange, toSalted } from './change-document.js';

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import type { SaltedChange } from '../../domain/archive/record.js';
-import type { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import { derivedId, idsBeginAt, newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import {
@@ -14,6 +12,8 @@ import {
   resourceName,
   type ShownResource,
 } from '../../domain/change/change.js';
+import type { SaltedChange } from '../../domain/records/record.js';
+import type { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { noteInLog } from '../log/in-log.js';

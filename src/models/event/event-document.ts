@@ -1,9 +1,9 @@
 import { type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import type { ArchivedEvent } from '../../domain/archive/archived.js';
-import { canonicalJson } from '../../domain/archive/canonical-json.js';
 import type { StoredEvent, StoredTarget } from '../../domain/delivery/stored-event.js';
 import { isSubjectMark } from '../../domain/ledger/sealed-event.js';
+import { canonicalJson } from '../../domain/records/canonical-json.js';
+import type { EventRow } from '../../domain/records/stored.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 import { Tags } from '../mongo/tags.js';
 
@@ -147,7 +147,7 @@ export function toStored(document: EventDocument): StoredEvent | undefined {
 }
 
 /** @param payload opened; absent if it is gone, or its key was erased */
-export function toEvent(document: EventDocument, payload?: string): ArchivedEvent {
+export function toEvent(document: EventDocument, payload?: string): EventRow {
   const { _id, account_id, event_kind, accepted_at, keys, marks, payload_bytes, targets } = document;
   const { sealed, sequence, is_test } = document;
   return {

@@ -1,9 +1,9 @@
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import type { KeptDays } from '../../domain/archive/kept-days.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { EventStore, EventToStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import { keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
+import type { KeptDays } from '../../domain/records/kept-days.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
 import { inOrder } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';

@@ -2,10 +2,10 @@ import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import type { NamedEvent } from '../../domain/delivery/delivery.js';
 import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { type EventDocument, EventSeal, events } from './event-document.js';
 
 /** Payloads that are remembered: characters of all together, and for how long. Attempts follow within a moment. */

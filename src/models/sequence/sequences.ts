@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { idTime } from '../../domain/basics/id-time.js';
+import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { type LostNumbers, leapAfter, type Restore } from '../../domain/sequence/lost-numbers.js';
 import { missingIn, type NumberRange } from '../../domain/sequence/ranges.js';
 import type { Block, Blocks, Reserved } from '../../domain/sequence/sequence.js';

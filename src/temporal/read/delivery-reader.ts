@@ -1,19 +1,4 @@
 import { z } from 'zod';
-import {
-  type ArchivedDelivery,
-  type ArchivedEvent,
-  type ArchiveReads,
-  type ListedDelivery,
-  POSITION,
-} from '../../domain/archive/archived.js';
-import {
-  deliveryIn,
-  factsIn,
-  runsIn,
-  startableIn,
-  summaryIn,
-  timelineIn,
-} from '../../domain/archive/archived-views.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt } from '../../domain/basics/id-time.js';
 import { isClosed, type NamedEvent, shownReason } from '../../domain/delivery/delivery.js';
@@ -21,6 +6,21 @@ import type { FailingTask } from '../../domain/explain/failing-task.js';
 import { type TimelineItem, timelineOf } from '../../domain/explain/timeline.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
+import {
+  type DeliveryRow,
+  type EventRow,
+  type ListedDelivery,
+  POSITION,
+  type RecordReads,
+} from '../../domain/records/stored.js';
+import {
+  deliveryIn,
+  factsIn,
+  runsIn,
+  startableIn,
+  summaryIn,
+  timelineIn,
+} from '../../domain/records/stored-views.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { askedAttempts } from '../../domain/view/attempt-view.js';
 import type { Delivery, DeliverySummary } from '../../domain/view/delivery-view.js';
@@ -70,8 +70,8 @@ export class DeliveryReader {
     return stored ? deliveryIn(stored) : this.withoutRow(accountId, key);
   }
 
-  private stored(accountId: string, key: DeliveryKey): Promise<ArchivedDelivery | undefined> {
-    return this.sources.archive.delivery(accountId, deliveryId(key));
+  private stored(accountId: string, key: DeliveryKey): Promise<DeliveryRow | undefined> {
+    return this.sources.records.delivery(accountId, deliveryId(key));
   }
 
   /** A delivery that nothing has happened to yet: its event tells of it. */
@@ -79,8 +79,8 @@ export class DeliveryReader {
     accountId: string,
     { event_id, endpoint_id }: DeliveryKey,
   ): Promise<Delivery | undefined> {
-    const { archive } = this.sources;
-    const event = await archive.event(accountId, event_id);
+    const { records } = this.sources;
+    const event = await records.event(accountId, event_id);
     if (!event?.endpoint_ids.includes(endpoint_id)) return undefined;
     return {
       ...notBegun(event, endpoint_id),
@@ -122,7 +122,7 @@ export class DeliveryReader {
   async delivered(accountId: string, endpointId: string, eventIds: readonly string[]): Promise<Set<string>> {
     if (eventIds.length === 0) return new Set();
     const filter = { endpoint_id: endpointId, event_ids: eventIds, statuses: ['delivered'] } as const;
-    const found = await this.sources.archive.deliveries(accountId, filter, {}, eventIds.length);
+    const found = await this.sources.records.deliveries(accountId, filter, {}, eventIds.length);
     return new Set(found.map(({ event_id }) => event_id));
   }
 
@@ -131,14 +131,14 @@ export class DeliveryReader {
     accountId: string,
     key: DeliveryKey,
   ): Promise<{ event?: NamedEvent | undefined; isErased: boolean }> {
-    const stored = await this.sources.archive.event(accountId, key.event_id);
+    const stored = await this.sources.records.event(accountId, key.event_id);
     const isErased = stored?.kept !== undefined && stored.payload === undefined;
     return { event: stored && startableIn(stored), isErased };
   }
 
   /** The workflow ids under which a delivery of an account may be found, the likeliest first. */
   workflowIds(accountId: string, key: DeliveryKey): Promise<string[]> {
-    return workflowIdsOf(this.sources.archive, accountId, key);
+    return workflowIdsOf(this.sources.records, accountId, key);
   }
 
   /** The latest execution of a delivery of an account; `undefined` if there is none. */
@@ -159,18 +159,18 @@ export class DeliveryReader {
     after?: string,
     extras: readonly RowExtra[] = [],
   ): Promise<Page<ExtendedRow>> {
-    const { archive } = this.sources;
-    const read = () => listRows(archive, accountId, filter, limit, after);
+    const { records } = this.sources;
+    const read = () => listRows(records, accountId, filter, limit, after);
     const { event_id } = filter;
     const isOfOne = event_id !== undefined && after === undefined;
     const page = await (isOfOne ? untilStored(event_id, read, ({ data }) => data.length > 0) : read());
-    return { ...page, data: await withExtras(archive, page.data, extras, () => accountId) };
+    return { ...page, data: await withExtras(records, page.data, extras, () => accountId) };
   }
 }
 
 /** A delivery that nothing has happened to yet, as lists show it: its event tells of it. */
 export function notBegun(
-  { id: event_id, account_id, event_kind, sequence, carrier_of }: ArchivedEvent,
+  { id: event_id, account_id, event_kind, sequence, carrier_of }: EventRow,
   endpoint_id: string,
 ): DeliverySummary {
   const created_at = createdAt(event_id);
@@ -201,7 +201,7 @@ export interface FoundRow {
  * @param accountId absent: of all accounts
  */
 export async function listRows(
-  archive: ArchiveReads,
+  records: RecordReads,
   accountId: string | undefined,
   filter: DeliveryFilter,
   limit: number,
@@ -211,9 +211,9 @@ export async function listRows(
   const data: FoundRow[] = [];
   for (let examined = 0; ; ) {
     const wanted = limit - data.length + 1;
-    const found = await archive.deliveries(accountId, filter, { below }, wanted);
+    const found = await records.deliveries(accountId, filter, { below }, wanted);
     examined += found.length;
-    const matching = await withAttempts(archive, filter, found);
+    const matching = await withAttempts(records, filter, found);
     const taken = matching.slice(0, limit - data.length);
     data.push(...taken);
     const isLast = found.length < wanted;
@@ -227,14 +227,14 @@ export async function listRows(
 
 /** Those of some rows that have an attempt which is asked for, with these attempts. */
 async function withAttempts(
-  archive: ArchiveReads,
+  records: RecordReads,
   { any_attempt }: DeliveryFilter,
   rows: readonly ListedDelivery[],
 ): Promise<FoundRow[]> {
   if (!any_attempt) return rows.map((stored) => ({ stored, shown: summaryIn(stored) }));
   const found = await Promise.all(
     rows.map(async (stored): Promise<FoundRow[]> => {
-      const whole = await archive.delivery(stored.account_id, stored.id);
+      const whole = await records.delivery(stored.account_id, stored.id);
       const matching_attempts = whole ? askedAttempts(runsIn(whole), any_attempt) : [];
       return matching_attempts.length === 0
         ? []
@@ -246,13 +246,13 @@ async function withAttempts(
 
 /** Rows of a page with what they were asked for besides. */
 export async function withExtras(
-  archive: ArchiveReads,
+  records: RecordReads,
   rows: readonly FoundRow[],
   extras: readonly RowExtra[],
   accountOf: (row: FoundRow) => string,
 ): Promise<ExtendedRow[]> {
   const payloads = extras.includes('business_keys')
-    ? await archive.payloadsOf(
+    ? await records.payloadsOf(
         rows.map((row) => ({ accountId: accountOf(row), eventId: row.stored.event_id })),
         MAX_KEYED_PAYLOAD_BYTES,
       )

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type ArchiveReads, POSITION } from '../../domain/archive/archived.js';
-import { summaryIn } from '../../domain/archive/archived-views.js';
 import { createdAt } from '../../domain/basics/id-time.js';
 import { isId } from '../../domain/basics/ids.js';
 import { type FailingTask, keepsFailing } from '../../domain/explain/failing-task.js';
 import { asksForDeliveries, type DeliveryFilter } from '../../domain/list/delivery-filter.js';
+import { POSITION, type RecordReads } from '../../domain/records/stored.js';
+import { summaryIn } from '../../domain/records/stored-views.js';
 import type { DeliverySummary } from '../../domain/view/delivery-view.js';
 import { InvalidCursorError } from '../errors.js';
 import { MAX_EXAMINED, notBegun } from './delivery-reader.js';
@@ -35,8 +35,8 @@ export class EventReader {
 
   /** One event of an account; `undefined` if the account has no such event. */
   async get(accountId: string, eventId: string): Promise<EventWithPayload | undefined> {
-    const { client, archive } = this.sources;
-    const event = await archive.event(accountId, eventId);
+    const { client, records } = this.sources;
+    const event = await records.event(accountId, eventId);
     if (!event) return undefined;
     const { length } = event.endpoint_ids;
     const awaited = length <= MAX_AWAITED ? length : 1;
@@ -44,7 +44,7 @@ export class EventReader {
       eventId,
       async () => {
         const [stored, fanOut] = await Promise.all([
-          archive.deliveriesOf(accountId, [eventId], MAX_DELIVERIES),
+          records.deliveriesOf(accountId, [eventId], MAX_DELIVERIES),
           length > MAX_AWAITED || length === 0 ? findFanOut(client, accountId, eventId) : undefined,
         ]);
         return { stored, fanOut };
@@ -89,10 +89,10 @@ export class EventReader {
     limit: number,
     after?: string,
   ): Promise<Page<EventSummary>> {
-    const { archive } = this.sources;
-    if (asksForDeliveries(filter)) return eventsOfDeliveries(archive, accountId, filter, limit, after);
+    const { records } = this.sources;
+    if (asksForDeliveries(filter)) return eventsOfDeliveries(records, accountId, filter, limit, after);
     if (after !== undefined && !isId('event', after)) throw new InvalidCursorError();
-    const found = await archive.events(accountId, filter, limit + 1, after);
+    const found = await records.events(accountId, filter, limit + 1, after);
     const data = found.slice(0, limit).map(({ id, event_kind, sequence }) =>
       toEvent({
         event_id: id,
@@ -111,7 +111,7 @@ export class EventReader {
  * match, the one to the oldest endpoint stands for it.
  */
 async function eventsOfDeliveries(
-  archive: ArchiveReads,
+  records: RecordReads,
   accountId: string,
   filter: DeliveryFilter,
   limit: number,
@@ -120,10 +120,10 @@ async function eventsOfDeliveries(
   let below = after === undefined ? undefined : decodeCursor(after, CURSOR)[0];
   const data: EventSummary[] = [];
   for (let examined = 0; ; ) {
-    const found = await archive.deliveries(accountId, filter, { below }, COMPARED_AT_ONCE);
+    const found = await records.deliveries(accountId, filter, { below }, COMPARED_AT_ONCE);
     examined += found.length;
     const event_ids = [...new Set(found.map(({ event_id }) => event_id))];
-    const first = await archive.firstOfEach(accountId, filter, event_ids);
+    const first = await records.firstOfEach(accountId, filter, event_ids);
     for (const one of found) {
       if (first.has(one.id)) data.push(toEvent(summaryIn(one)));
       if (data.length === limit && one !== found.at(-1)) return { data, after: encodeCursor([one.position]) };

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { ArchiveReads } from '../../domain/archive/archived.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idTime } from '../../domain/basics/id-time.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import type { RecordReads } from '../../domain/records/stored.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { describeExecution, type Execution } from './visibility/visibility.js';
 
@@ -19,18 +19,18 @@ export interface LedgerSources {
   /** Opens what is sealed. */
   sealer: PayloadSealer;
   /** Has events, and rows of deliveries. */
-  archive: ArchiveReads;
+  records: RecordReads;
 }
 
 /** The workflow ids under which a delivery of an account may be found, the likeliest first. */
 export async function workflowIdsOf(
-  archive: ArchiveReads,
+  records: RecordReads,
   accountId: string,
   key: DeliveryKey,
 ): Promise<string[]> {
   const [row, carriers] = await Promise.all([
-    archive.summary(accountId, deliveryId(key)),
-    archive.carriersOf(accountId, key),
+    records.summary(accountId, deliveryId(key)),
+    records.carriersOf(accountId, key),
   ]);
   const ids = [deliveryWorkflowId(accountId, key), ...(row ? [row.workflow_id] : [])];
   return [...new Set([...ids, ...carriers.map(groupWorkflowId)])];
@@ -38,11 +38,11 @@ export async function workflowIdsOf(
 
 /** The latest execution of a delivery of an account; `undefined` if there is none. */
 export async function locateExecution(
-  { client, archive }: Pick<LedgerSources, 'client' | 'archive'>,
+  { client, records }: Pick<LedgerSources, 'client' | 'records'>,
   accountId: string,
   key: DeliveryKey,
 ): Promise<Execution | undefined> {
-  for (const id of await workflowIdsOf(archive, accountId, key)) {
+  for (const id of await workflowIdsOf(records, accountId, key)) {
     const execution = await describeExecution(client, id);
     if (execution) return execution;
   }

@@ -1,4 +1,3 @@
-import type { RowSearch } from '../../domain/archive/row-search.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
@@ -20,6 +19,7 @@ import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
 import type { NamedEndpoint } from '../../domain/ledger/summaries.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import type { RowSearch } from '../../domain/records/row-search.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { readTaskAttempt } from '../read/history.js';
 import {

@@ -1,14 +1,14 @@
 import type { Client } from '@temporalio/client';
 import type { deliver } from '../../../workflows/index.js';
 import { release as releaseSignal } from '../../../workflows/messages.js';
-import type { ListedDelivery } from '../../domain/archive/archived.js';
-import { factsIn, summaryIn } from '../../domain/archive/archived-views.js';
-import type { RowSearch } from '../../domain/archive/row-search.js';
 import type { LiveGroup, Release } from '../../domain/delivery/delivery-group.js';
 import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-machine.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { DELIVERY_TYPE, isGroup } from '../../domain/ledger/workflow-ids.js';
+import type { RowSearch } from '../../domain/records/row-search.js';
+import type { ListedDelivery } from '../../domain/records/stored.js';
+import { factsIn, summaryIn } from '../../domain/records/stored-views.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { startedNow, unlessGone } from '../errors.js';
 

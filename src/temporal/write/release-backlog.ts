@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { releaseParked } from '../../../workflows/index.js';
 import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
-import type { RowSearch } from '../../domain/archive/row-search.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { GiveWay } from '../../domain/endpoint/give-way.js';
 import {
@@ -15,6 +14,7 @@ import {
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { RowSearch } from '../../domain/records/row-search.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import {

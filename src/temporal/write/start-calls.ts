@@ -10,8 +10,6 @@ import {
   InternalWorkflowStartOptionsSymbol,
 } from '@temporalio/client/lib/internal.js';
 import type { deliver } from '../../../workflows/index.js';
-import { settledOrders, TURNS_OF_ATTEMPTS } from '../../domain/archive/row/attempt-orders.js';
-import { type DeliveryRows, type ToldRun, toldOf } from '../../domain/archive/told.js';
 import type { AttemptReport } from '../../domain/attempt/attempt-report.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { FirstOrder } from '../../domain/delivery/attempt-order.js';
@@ -36,6 +34,8 @@ import {
   groupWorkflowId,
   isGroup,
 } from '../../domain/ledger/workflow-ids.js';
+import { settledOrders, TURNS_OF_ATTEMPTS } from '../../domain/records/row/attempt-orders.js';
+import { type DeliveryRows, type ToldRun, toldOf } from '../../domain/records/told.js';
 import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { startedNow } from '../errors.js';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { canonicalJson } from '../../../src/domain/archive/canonical-json.js';
-import { commitToDetails, type DeliveryDetails } from '../../../src/domain/archive/details.js';
-import { RECORD_FORMAT } from '../../../src/domain/archive/record.js';
 import { CERTIFICATE_FORMAT, type Certificate, type Opening } from '../../../src/domain/log/certificate.js';
 import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
 import { inclusionProof, leafHash, rootHash } from '../../../src/domain/log/merkle-tree.js';
 import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
 import { commitTo } from '../../../src/domain/privacy/data-key.js';
+import { canonicalJson } from '../../../src/domain/records/canonical-json.js';
+import { commitToDetails, type DeliveryDetails } from '../../../src/domain/records/details.js';
+import { RECORD_FORMAT } from '../../../src/domain/records/record.js';
 import { TreeInMemory } from '../parts/log-tree.js';
 
 const PAYLOAD = '{"order_id":"1001","customer_email":"ada@example.com"}';
@@ -27,7 +27,7 @@ function detailsOf(attempts: number): DeliveryDetails {
   };
 }
 
-/** The record of a delivery with some attempts, as the archive makes it. */
+/** The record of a delivery with some attempts, as a row has it. */
 function recordOf(
   number: number,
   attempts: number,

@@ -1,6 +1,6 @@
-import type { AttemptOrders, MadeAttempts } from '../../../src/domain/archive/row/attempt-orders.js';
 import type { Trigger } from '../../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
+import type { AttemptOrders, MadeAttempts } from '../../../src/domain/records/row/attempt-orders.js';
 
 /**
  * The report of an attempt that was answered, for activities of a test's own: with 200 it is delivered, with another

@@ -111,7 +111,7 @@ export function wellRun() {
     changes: [] as Collected['changes'],
     openInStats: { [ACCOUNT]: 0 } as Record<string, number>,
     log: { checkpoints: [{ atMs: BEGAN, size: 1, root: 'root' }], problems: [] as string[] },
-    archiveDifferences: [] as string[],
+    recordDifferences: [] as string[],
   };
 }
 

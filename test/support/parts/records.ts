@@ -38,11 +38,11 @@ export async function recordedTerminations(
 }
 
 /** Keeps records until the log has those of some deliveries: a segment is made a moment after its rows. */
-export async function archived(system: TestSystem, client: ApiClient, ids: readonly string[]): Promise<void> {
+export async function recorded(system: TestSystem, client: ApiClient, ids: readonly string[]): Promise<void> {
   await until(
     async () => {
       await runRecords(system);
-      const found = await Promise.all(ids.map((id) => system.database.archive.record(client.accountId, id)));
+      const found = await Promise.all(ids.map((id) => system.database.records.record(client.accountId, id)));
       return found.filter((one) => one?.leafIndex !== undefined).length;
     },
     (count) => count === ids.length,

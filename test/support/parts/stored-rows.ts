@@ -4,7 +4,7 @@ import type { ApiClient } from '../api-client.js';
 import { runHere } from '../programs/command.js';
 import type { TestSystem } from '../system.js';
 import { until } from '../until.js';
-import { archived } from './records.js';
+import { recorded } from './records.js';
 
 /** A document as MongoDB has it. */
 export interface StoredDocument {
@@ -46,13 +46,13 @@ export class StoredRows {
       () => this.copyOf(id),
       ({ revision, record }) => revision === 2 && record !== undefined,
     );
-    await archived(system, client, [id]);
+    await recorded(system, client, [id]);
     return closed;
   }
 }
 
 /** What `hookline records verify` says: the differences by id, and the counts. */
-export async function verifyArchive({ environment }: Pick<TestSystem, 'environment'>, ...args: string[]) {
+export async function verifyRecords({ environment }: Pick<TestSystem, 'environment'>, ...args: string[]) {
   const run = runHere('records', environment, ['verify', '--json', ...args]).then(
     (stdout) => ({ code: 0, stdout, stderr: '' }),
     (ended: { code: number; stdout: string; stderr: string }) => ended,

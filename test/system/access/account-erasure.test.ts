@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ACCOUNT_SCOPES, PLATFORM_SCOPES, type Scope } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
-import { archived } from '../../support/parts/records.js';
+import { recorded } from '../../support/parts/records.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { newAccount, SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
@@ -55,7 +55,7 @@ describe('the deletion of an account with its payloads [world]', () => {
         one,
         ({ status, attempts }) => status === 'delivered' && attempts.length > 0,
       );
-    await archived(system, client, deliveries.slice(0, 1));
+    await recorded(system, client, deliveries.slice(0, 1));
     return { id, client, deliveries, events };
   }
   const as = (account: string) => ({ 'hookline-account': account });
@@ -124,8 +124,8 @@ describe('the deletion of an account with its payloads [world]', () => {
     assert.deepEqual(await payloads(leaver), [GONE, GONE]);
     assert.deepEqual(await payloads(stayer), [THERE, THERE]);
 
-    // The archive takes what it had not taken yet, and makes no key for that.
-    await archived(system, leaver.client, leaver.deliveries);
+    // What was not recorded yet is recorded, and no key is made for that.
+    await recorded(system, leaver.client, leaver.deliveries);
     assert.equal(await system.database.dataKeys.eraseAll(leaver.id), 0);
     const from = new Date(Date.now() - 3_600_000).toISOString();
     const { text } = await platform.request('GET', `/v18.0/exports?from=${from}`, {

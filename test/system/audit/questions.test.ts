@@ -22,7 +22,7 @@ const ENDPOINTS = ['ok', 'slow', 'gone', 'failing', 'large', 'paused'] as const;
 type Name = (typeof ENDPOINTS)[number];
 
 /**
- * What an auditor asks (docs/tasks/audit.md), in a system of its own, whose archive is run and altered. Each question
+ * What an auditor asks (docs/tasks/audit.md), in a system of its own, whose records are altered. Each question
  * is asked of the API and of a command.
  */
 describe('the questions of an auditor', () => {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { freePort } from '../../../src/embedded/servers/ports.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { folderOfEach } from '../../support/folder.js';
-import { archived } from '../../support/parts/records.js';
+import { recorded } from '../../support/parts/records.js';
 import { inProcess } from '../../support/programs/command.js';
 import { startCommand } from '../../support/programs/process.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -157,7 +157,7 @@ describe('the tutorial [world]', () => {
     deepEqual(new Set(steps(told)), new Set(steps(page)));
     equal(packed().length, 1, 'nothing is packed twice');
 
-    await archived(system, client, [id]);
+    await recorded(system, client, [id]);
     const proof = await until(
       () => run(own(integrity)),
       (text) => text.startsWith('unaltered'),

@@ -4,7 +4,7 @@ import type { Delivery, DeliverySummary } from '../../../src/domain/view/deliver
 import type { ApiClient } from '../../support/api-client.js';
 import { untilHeard, workflowIdOf } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';
-import { archived, forget } from '../../support/parts/records.js';
+import { forget, recorded } from '../../support/parts/records.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.js';
 /** Slower than this is slow, milliseconds: the others answer at once. */
 const SLOW_MS = 700;
 
-/** A system of its own, because all that it has closed is archived, and removed from Temporal. */
+/** A system of its own, because all that it has closed is recorded and removed from Temporal. */
 describe('deliveries by their attempts', () => {
   let system: TestSystem;
   let receiver: Receiver;
@@ -145,8 +145,8 @@ describe('deliveries by their attempts', () => {
     assert.equal(attempt.run_id, all.find(({ id }) => id === row.id)?.earlier_runs?.[0]?.run_id);
   });
 
-  it('are found in the archive alike, whichever of them Temporal has removed [world]', async () => {
-    await archived(
+  it('are found in lists alike, whichever of them Temporal has removed [world]', async () => {
+    await recorded(
       system,
       client,
       all.map(({ id }) => id),

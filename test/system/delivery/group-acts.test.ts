@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Told } from '../../../src/domain/archive/told.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { Told } from '../../../src/domain/records/told.js';
 import { readTaskAttempt } from '../../../src/temporal/read/history.js';
 import { type Act, act, release } from '../../../workflows/messages.js';
 import { answered, answering } from '../../support/parts/answered.js';

@@ -116,7 +116,7 @@ describe('pages of deliveries that are read while these open, close and open aga
           const seen: string[] = [];
           let after: string | undefined;
           for (let page = 0; page === 0 || after !== undefined; page += 1) {
-            const reading = listRows(system.database.archive, account_id, filter, limit, after);
+            const reading = listRows(system.database.records, account_id, filter, limit, after);
             const [found] = await Promise.all([reading, change(meanwhile[page] ?? [])]);
             seen.push(...found.data.map(({ shown }) => shown.id));
             after = found.after;

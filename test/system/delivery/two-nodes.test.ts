@@ -45,7 +45,7 @@ describe('an event that another node has accepted a moment ago', () => {
     const sources = {
       client: withSlowVisibility(system.temporal.client),
       sealer: system.sealer,
-      archive: system.database.archive,
+      records: system.database.records,
     };
     deliveries = new DeliveryReader(sources);
     events = new EventReader(sources);

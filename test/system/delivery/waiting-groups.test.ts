@@ -59,7 +59,7 @@ describe('a group that waits from its start', () => {
     const taskQueue = system.settings.HOOKLINE_TASK_QUEUE;
     const [unit, ...others] = toUnits(
       await until(
-        () => listWaiting(system.database.archive.search, key, ['parked'], taskQueue, () => {}),
+        () => listWaiting(system.database.records.search, key, ['parked'], taskQueue, () => {}),
         ({ length }) => length === count,
       ),
     );

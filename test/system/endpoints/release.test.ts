@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { RowSearch } from '../../../src/domain/archive/row-search.js';
 import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
 import { releaseWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { RowSearch } from '../../../src/domain/records/row-search.js';
 import { findOldest, listWaiting, sampleOutcomes } from '../../../src/temporal/write/parked-deliveries.js';
 import { releaseBacklog } from '../../../src/temporal/write/release-backlog.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -27,7 +27,7 @@ describe('the release of a backlog', () => {
 
   before(async () => {
     system = await sharedSystem({ ...SHORT_WAITS, HOOKLINE_GROUP_COMMIT: 'off' });
-    search = system.database.archive.search;
+    search = system.database.records.search;
   });
   beforeEach(async () => {
     client = await system.account();

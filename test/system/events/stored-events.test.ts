@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import mongoose from 'mongoose';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
-import { parseKeptDays } from '../../../src/domain/archive/kept-days.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { namedEvent } from '../../../src/domain/delivery/delivery.js';
 import type { EventToStore } from '../../../src/domain/delivery/stored-event.js';
 import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
+import { parseKeptDays } from '../../../src/domain/records/kept-days.js';
 import { EventRepository } from '../../../src/models/event/events.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { sharedSystem } from '../../support/system.js';
@@ -114,11 +114,11 @@ describe('stored events', () => {
       await connection.collection<{ _id: string }>('events').updateOne({ _id: event_id }, { $set: $set });
       assert.equal(await events.find(event_id), undefined, what);
       await assert.rejects(
-        system.database.archive.event(owner, event_id),
+        system.database.records.event(owner, event_id),
         { name: 'RecordAlteredError' },
         what,
       );
-      await assert.rejects(system.database.archive.events(owner, {}, 10, undefined), what);
+      await assert.rejects(system.database.records.events(owner, {}, 10, undefined), what);
       await connection.collection<{ _id: string }>('events').deleteOne({ _id: event_id });
     }
     for await (const some of events.ofStarter(starter, 0)) assert.deepEqual(some, []);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
 import { createKeeper } from '../../../src/bin/service/ledger.js';
-import type { MadeAttempts } from '../../../src/domain/archive/row/attempt-orders.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { deliveryAttributes } from '../../../src/domain/ledger/search-attributes.js';
@@ -10,6 +9,7 @@ import {
   deliveryWorkflowId,
   fanOutWorkflowId,
 } from '../../../src/domain/ledger/workflow-ids.js';
+import type { MadeAttempts } from '../../../src/domain/records/row/attempt-orders.js';
 import type { deliver } from '../../../workflows/index.js';
 import { release } from '../../../workflows/messages.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';

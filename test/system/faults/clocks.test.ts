@@ -196,15 +196,15 @@ describe('a process whose clock is another one [world]', () => {
           }
       });
 
-      it('lists and exports everything once, before and after it is archived', async () => {
+      it('lists and exports everything once, before and after it is recorded', async () => {
         const listed = async () =>
           (await readAll(client, '/v18.0/deliveries?limit=7')).map(({ id }) => id).sort();
         const all = [...ids].sort();
         assert.deepEqual(await listed(), all);
         const system = { temporal, settings: loadSettings(environment) };
-        const archivedIds = async () => {
+        const recordedIds = async () => {
           await runRecords(system);
-          assert.deepEqual(await listed(), all, 'also while it is archived');
+          assert.deepEqual(await listed(), all, 'also while it is recorded');
           const from = new Date(began - SECOND_MS).toISOString();
           const { text } = await client.request(
             'GET',
@@ -212,7 +212,7 @@ describe('a process whose clock is another one [world]', () => {
           );
           return text;
         };
-        await until(archivedIds, (text) => ids.every((id) => text.includes(id)));
+        await until(recordedIds, (text) => ids.every((id) => text.includes(id)));
         assert.deepEqual(await listed(), all);
       });
     });

@@ -41,7 +41,7 @@ describe(`a fan-out to ${ENDPOINTS} endpoints [world]`, () => {
     const reader = new DeliveryReader({
       client: system.temporal.client,
       sealer: system.sealer,
-      archive: system.database.archive,
+      records: system.database.records,
     });
     const done = await reader.list(accountId, { statuses: ['delivered'] }, 100);
     const endpoints = (await system.database.endpoints.all(accountId)).map(({ id, target_url }) => ({

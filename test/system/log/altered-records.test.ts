@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
-import type { ArchivedDelivery } from '../../../src/domain/archive/archived.js';
-import { committedRecord } from '../../../src/domain/archive/commitments.js';
-import { canonicalJson } from '../../../src/domain/archive/record.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
 import { keyIdOf } from '../../../src/domain/privacy/data-key.js';
+import { committedRecord } from '../../../src/domain/records/commitments.js';
+import { canonicalJson } from '../../../src/domain/records/record.js';
+import type { DeliveryRow } from '../../../src/domain/records/stored.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { newestChange, send } from '../../support/parts/changes.js';
-import { archived, runRecords } from '../../support/parts/records.js';
+import { recorded, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -34,7 +34,7 @@ const FORGERIES: Record<string, Forgery> = {
   'the status that lists are filtered by': ['status', 'delivered', 'exhausted'],
 };
 
-// A system of its own: `hookline records verify` reads all of the archive.
+// A system of its own: `hookline records verify` reads all records.
 describe('a record that somebody has altered in the database', () => {
   let system: TestSystem;
   let receiver: Receiver;
@@ -54,7 +54,7 @@ describe('a record that somebody has altered in the database', () => {
       .filter(Boolean)
       .map((line) => JSON.parse(line));
   };
-  const verifyArchive = () =>
+  const verifyRecords = () =>
     runHere('records', system.environment, ['verify']).then(
       (output) => ({ code: 0, output }),
       ({ code, stdout }: { code: number; stdout: string }) => ({ code, output: stdout }),
@@ -88,7 +88,7 @@ describe('a record that somebody has altered in the database', () => {
       ids.push(id);
     }
     [gone = '', held = ''] = ids;
-    await archived(system, client, ids);
+    await recorded(system, client, ids);
   });
   after(async () => {
     await connection.close();
@@ -102,7 +102,7 @@ describe('a record that somebody has altered in the database', () => {
       (await exported()).map(({ type }) => type),
       ['event', 'delivery', 'event', 'delivery'],
     );
-    const { output } = await verifyArchive();
+    const { output } = await verifyRecords();
     assert.match(output, /^Records: 2 closed deliveries/);
     assert.match(output, /\nNo difference\./);
   });
@@ -130,7 +130,7 @@ describe('a record that somebody has altered in the database', () => {
 
   it('is found by `hookline records verify` [world]', async () => {
     const undo = await forge(held, ['detail', 'out of stock', 'thank you']);
-    const { code, output } = await verifyArchive();
+    const { code, output } = await verifyRecords();
     assert.equal(code, 1);
     assert.match(output, new RegExp(`^${held}  is not what its record commits to`));
     await undo();
@@ -141,7 +141,7 @@ describe('a record that somebody has altered in the database', () => {
     const { hashes } = (await tiles.findOne({ _id: '0/0' })) ?? assert.fail();
     for (const other of ['text', 5, null]) {
       await tiles.updateOne({ _id: '0/0' }, { $set: { hashes: other } });
-      const { code, output } = await verifyArchive();
+      const { code, output } = await verifyRecords();
       await tiles.updateOne({ _id: '0/0' }, { $set: { hashes } });
       assert.equal(code, 1);
       assert.match(output, /^the log {2}would not be signed: .* its tile 0\/0 is none.*\(tree_altered\)$/m);
@@ -150,13 +150,13 @@ describe('a record that somebody has altered in the database', () => {
   });
 
   it('is found by its leaf if it was its operator, who has the keys', async () => {
-    const { archive } = system.database;
-    const before = (await archive.delivery(client.accountId, gone)) ?? assert.fail();
+    const { records } = system.database;
+    const before = (await records.delivery(client.accountId, gone)) ?? assert.fail();
     const original = await stored(gone);
-    const forged = async (detail: string): Promise<ArchivedDelivery> => {
+    const forged = async (detail: string): Promise<DeliveryRow> => {
       const closed = { ...JSON.parse(before.summary), ...JSON.parse(detail) };
       const event = { accountId: client.accountId, eventId: before.event_id };
-      const salts = await archive.rows.saltsOf(event, original.detail ?? '', before);
+      const salts = await records.rows.saltsOf(event, original.detail ?? '', before);
       const { payload_commitment } = JSON.parse(before.record ?? '');
       const view = { ...before, detail, closed };
       return {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { newSecretKey, parseSecretKeys } from '../../../src/domain/access/secret-box.js';
-import type { ArchivedDelivery } from '../../../src/domain/archive/archived.js';
-import { committedRecord } from '../../../src/domain/archive/commitments.js';
+import { committedRecord } from '../../../src/domain/records/commitments.js';
+import type { DeliveryRow } from '../../../src/domain/records/stored.js';
 import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { archived, runRecords } from '../../support/parts/records.js';
+import { recorded, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -50,7 +50,7 @@ describe('what somebody makes up in MongoDB alone', () => {
       deliveries[0]?.id ?? '',
       ({ status }) => status === 'delivered',
     );
-    await archived(system, client, [delivery.id]);
+    await recorded(system, client, [delivery.id]);
     return delivery;
   };
   /** What `hookline records verify` says of an id. */
@@ -64,8 +64,8 @@ describe('what somebody makes up in MongoDB alone', () => {
   it('is no delivery: a row of an event whose key nobody has is not logged, shown or certified', async () => {
     const sent = await send();
     const true_ = await rowOf(sent.id);
-    const { archive, log } = system.database;
-    const before = (await archive.delivery(client.accountId, sent.id)) ?? assert.fail();
+    const { records, log } = system.database;
+    const before = (await records.delivery(client.accountId, sent.id)) ?? assert.fail();
     // Without details, so that it needs no key; and of an event that names a key which does not exist.
     const event = (await collection('events').findOne({ _id: sent.event_id })) ?? assert.fail();
     const event_id = `${sent.event_id.slice(0, -1)}${sent.event_id.endsWith('0') ? '1' : '0'}`;
@@ -77,7 +77,7 @@ describe('what somebody makes up in MongoDB alone', () => {
       key: 'p1.AAAAAAAAAAAAAAAAAAAA.',
     });
     const closed = { ...JSON.parse(before.summary), id, event_id, status: 'exhausted', attempts: [] };
-    const view: ArchivedDelivery = { ...before, id, event_id, summary: JSON.stringify(closed) };
+    const view: DeliveryRow = { ...before, id, event_id, summary: JSON.stringify(closed) };
     const record = committedRecord(client.accountId, { ...view, closed }, 1, undefined, undefined);
     const { detail: _, timeline: __, ...columns } = true_;
     const forged = { ...columns, _id: id, event_id, status: 'exhausted', record, summary: view.summary };
@@ -88,7 +88,7 @@ describe('what somebody makes up in MongoDB alone', () => {
       { ...forged, tag: null },
     ] as Document[]) {
       await rows().insertOne(row);
-      await archive.rows.adopt([{ id, segment: 'seg_none' }]);
+      await records.rows.adopt([{ id, segment: 'seg_none' }]);
       await runRecords(system);
       for (const path of [
         `/deliveries/${id}`,
@@ -182,7 +182,7 @@ describe('what somebody makes up in MongoDB alone', () => {
         requireBoxes(system.settings),
       );
       try {
-        return await database.archive.stored(client.accountId, sent.id);
+        return await database.records.stored(client.accountId, sent.id);
       } finally {
         await database.close();
       }
@@ -199,7 +199,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     assert.equal((await fresh())?.altered, undefined);
     await system.database.dataKeys.eraseAll(client.accountId);
     const erased = (await fresh()) ?? assert.fail();
-    assert.deepEqual([erased.altered, erased.archived.detail], [undefined, undefined]);
+    assert.deepEqual([erased.altered, erased.recorded.detail], [undefined, undefined]);
   });
 
   it('is no address: an endpoint is compared with its last change [world]', async () => {
@@ -240,12 +240,12 @@ describe('what somebody makes up in MongoDB alone', () => {
     const rotated = { ...settings, HOOKLINE_SECRET_KEYS: parseSecretKeys(fresh) };
     const database = await connectDatabase(environment['MONGODB_URI'] ?? '', requireBoxes(rotated));
     try {
-      const { archive } = database;
-      assert.equal((await archive.delivery(client.accountId, sent.id))?.id, sent.id);
-      assert.ok((await archive.record(client.accountId, sent.id))?.leafIndex !== undefined);
-      assert.equal((await archive.event(client.accountId, sent.event_id))?.id, sent.event_id);
+      const { records } = database;
+      assert.equal((await records.delivery(client.accountId, sent.id))?.id, sent.id);
+      assert.ok((await records.record(client.accountId, sent.id))?.leafIndex !== undefined);
+      assert.equal((await records.event(client.accountId, sent.event_id))?.id, sent.event_id);
       assert.ok((await database.sequences.numbersOf(client.accountId))?.next);
-      await assert.rejects(archive.delivery(client.accountId, forged.id), { name: 'RecordAlteredError' });
+      await assert.rejects(records.delivery(client.accountId, forged.id), { name: 'RecordAlteredError' });
     } finally {
       await database.close();
     }

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import mongoose from 'mongoose';
-import type { DeliveryDetails } from '../../../src/domain/archive/details.js';
-import { canonicalJson } from '../../../src/domain/archive/record.js';
 import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
+import type { DeliveryDetails } from '../../../src/domain/records/details.js';
+import { canonicalJson } from '../../../src/domain/records/record.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { runRecords } from '../../support/parts/records.js';
 import { HOOKLINE } from '../../support/programs/build.js';
@@ -37,7 +37,7 @@ describe('proofs', () => {
   };
   const certificateOf = (delivery: string, by = client) =>
     by.request('GET', `/v18.0/deliveries/${delivery}/certificate`);
-  /** Runs the archive until the log has a record of a delivery. */
+  /** Runs `keepRecords` until the log has a record of a delivery. */
   const untilInLog = (delivery: string, revision = 1) =>
     until(
       async () => {
@@ -297,7 +297,7 @@ describe('proofs', () => {
     assert.equal((await fetch(`${system.url}/v1.0/log/key`)).status, 410);
   });
 
-  it('end when the database was altered, while the archive goes on [world]', async () => {
+  it('end when the database was altered, while records are kept [world]', async () => {
     receiver.handle(reply(204));
     const connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
     const heads = connection.collection<{ _id: string }>('log_heads');
@@ -311,7 +311,7 @@ describe('proofs', () => {
     await until(
       async () => {
         await assert.rejects(runRecords(system));
-        return system.database.archive.delivery(client.accountId, next);
+        return system.database.records.delivery(client.accountId, next);
       },
       (found) => found !== undefined,
     );

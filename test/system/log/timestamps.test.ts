@@ -9,7 +9,7 @@ import {
   createTimestampAuthority,
   type TimestampAuthority,
 } from '../../support/outside/timestamp-authority.js';
-import { archived, runRecords } from '../../support/parts/records.js';
+import { recorded, runRecords } from '../../support/parts/records.js';
 import { HOOKLINE } from '../../support/programs/build.js';
 import { hasProgram } from '../../support/programs/programs.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -41,13 +41,13 @@ describe('time stamps of checkpoints [world]', () => {
     const { body } = await read('/metrics');
     return Number(new RegExp(`^${name} (.+)$`, 'm').exec(body.toString())?.[1]);
   };
-  /** Delivers something, and runs the archive until the log has it. @returns the certificate, and reads it again */
+  /** Delivers something, and runs `keepRecords` until the log has it. @returns the certificate, and reads it again */
   const deliver = async () => {
     const client = await system.account();
     await client.register(receiver.url);
     const [{ id = '' } = {}] = (await client.purchase()).deliveries;
     await client.deliveryUntil(id, ({ status }) => status === 'delivered');
-    await archived(system, client, [id]);
+    await recorded(system, client, [id]);
     const again = (checkpoint: string) =>
       client.request('GET', `/v18.0/deliveries/${id}/certificate?checkpoint=${checkpoint}`);
     const { text, json } = await until(

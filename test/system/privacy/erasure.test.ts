@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { archived, runRecords } from '../../support/parts/records.js';
+import { recorded, runRecords } from '../../support/parts/records.js';
 import { replay, replayOver } from '../../support/parts/replays.js';
 import { type Handler, type Receiver, startReceiver } from '../../support/receiver.js';
 import { newAccount, SHORT_WAITS, startApart, startSystem, type TestSystem } from '../../support/system.js';
@@ -201,14 +201,14 @@ describe('erasing a subject', () => {
     assert.equal((await client.request('POST', '/v18.0/events/purchase', bad)).status, 400);
   });
 
-  it('stays unreadable in the archive, whose commitment stands', async () => {
+  it('stays unreadable in its row, whose commitment stands', async () => {
     await runRecords(system);
-    const archived = await system.database.archive.event(client.accountId, ada.id);
-    assert.equal(archived?.payload, undefined);
-    const kept = await system.database.archive.event(client.accountId, bob.id);
+    const recorded = await system.database.records.event(client.accountId, ada.id);
+    assert.equal(recorded?.payload, undefined);
+    const kept = await system.database.records.event(client.accountId, bob.id);
     assert.equal(kept?.payload, purchaseOf(BOB));
     const record = JSON.parse(
-      (await system.database.archive.delivery(client.accountId, ada.delivered))?.record ?? '{}',
+      (await system.database.records.delivery(client.accountId, ada.delivered))?.record ?? '{}',
     );
     assert.match(record.payload_commitment, /^[0-9a-f]{64}$/);
   });
@@ -283,7 +283,7 @@ describe('an installation that does not encrypt payloads', () => {
     await receiver.close();
   });
 
-  it('delivers, reads and archives as before, and says what to set for an erasure [world]', async () => {
+  it('delivers, reads and records as before, and says what to set for an erasure [world]', async () => {
     const client = await newAccount(system.database, system.url);
     await client.register(receiver.url);
     const { id, deliveries } = await client.purchase(purchaseOf(BOB));
@@ -297,8 +297,8 @@ describe('an installation that does not encrypt payloads', () => {
     const [input] = history.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
     assert.match(Buffer.from(input?.data ?? []).toString(), /"attempt_timeout_ms"/, 'it is in clear');
     assert.doesNotMatch(JSON.stringify(history), /bob\.kept/);
-    await archived(system, client, [delivery.id]);
-    assert.equal((await system.database.archive.event(client.accountId, id))?.payload, purchaseOf(BOB));
+    await recorded(system, client, [delivery.id]);
+    assert.equal((await system.database.records.event(client.accountId, id))?.payload, purchaseOf(BOB));
     const answer = await client.request('POST', '/v18.0/subjects/erase', { body: { subject: BOB } });
     assert.equal(answer.status, 409);
     assert.equal(answer.json.code, 'payloads_not_encrypted');

@@ -83,7 +83,7 @@ describe('the files of the embedded servers [world]', () => {
 
   it('hold an e-mail address of an event in no form, wherever the event has been', async () => {
     await deliverInEveryWay();
-    await archive();
+    await records();
     const { status, text } = await client.request(
       'DELETE',
       `/v18.0/subjects/${NEEDLE}.delivered@example.com`,
@@ -135,8 +135,8 @@ describe('the files of the embedded servers [world]', () => {
     await client.deliveryUntil(await post('parked'), ({ status }) => status === 'parked');
   }
 
-  /** Runs the archive as its Schedule does. */
-  async function archive(): Promise<void> {
+  /** Runs `keepRecords` as its Schedule does. */
+  async function records(): Promise<void> {
     const payloadKeys = parseSecretKeys((await readFile(join(dataDir, 'payload.keys'), 'utf8')).trim());
     const temporal = await connectTemporal({
       address: `127.0.0.1:${temporalPort}`,
@@ -146,7 +146,7 @@ describe('the files of the embedded servers [world]', () => {
     try {
       const settings = { HOOKLINE_TASK_QUEUE: 'hookline' } as Parameters<typeof startRecords>[0]['settings'];
       const result = await (await startRecords({ temporal, settings })).result();
-      assert.ok(JSON.stringify(result).match(/[1-9]/), 'something was archived');
+      assert.ok(JSON.stringify(result).match(/[1-9]/), 'something was recorded');
     } finally {
       await temporal.close();
     }

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { reapply } from '../../../src/bin/privacy/privacy.js';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
+import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import {
   type ErasureLine,
   MAX_ERASURE_LINE,
   writeErasureLine,
-} from '../../../src/domain/archive/erasure-line.js';
-import type { Erasure } from '../../../src/domain/privacy/erasure.js';
+} from '../../../src/domain/records/erasure-line.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { dump, restore } from '../../support/outside/dump.js';
-import { archived } from '../../support/parts/records.js';
+import { recorded } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { newAccount, SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
@@ -54,7 +54,7 @@ describe('erasures after a restore [world]', () => {
     }
     for (const name of ['ada', 'bob', 'carol']) people[name] = await post(client, name);
     leaving = { dan: await post(gone, 'dan') };
-    await archived(system, client, [people['ada']?.delivered ?? '']);
+    await recorded(system, client, [people['ada']?.delivered ?? '']);
 
     await dump(system.environment['MONGODB_URI'] ?? '', join(folder, 'dump'));
     const body = { subject: 'ada@example.com' };
@@ -168,15 +168,15 @@ describe('erasures after a restore [world]', () => {
       const { text, status } = await client.request('GET', `/v18.0${path}`);
       assert.ok(status === 200 && !text.includes('ada@'), `${path}: ${text}`);
     }
-    const { archive } = system.database;
-    const { payload, kept } = (await archive.event(client.accountId, id)) ?? {};
+    const { records } = system.database;
+    const { payload, kept } = (await records.event(client.accountId, id)) ?? {};
     assert.ok(kept && !kept.sealed.includes('ada@'));
     assert.equal(payload, undefined);
-    assert.equal((await archive.delivery(client.accountId, delivered))?.detail, undefined);
+    assert.equal((await records.delivery(client.accountId, delivered))?.detail, undefined);
     // An account that was deleted is active again: its keys are gone, and its record stands.
     const dan = leaving['dan'];
     assert.equal((await gone.delivery(dan?.delivered ?? '')).status, 'delivered');
-    const ofDan = (await archive.event(gone.accountId, dan?.id ?? '')) ?? assert.fail();
+    const ofDan = (await records.event(gone.accountId, dan?.id ?? '')) ?? assert.fail();
     assert.deepEqual([ofDan.payload, typeof ofDan.kept?.sealed], [undefined, 'string']);
     assert.equal(await payloadOf('bob'), 'bob@example.com');
     assert.equal((await client.delivery(people['bob']?.retrying ?? '')).status, 'retrying');

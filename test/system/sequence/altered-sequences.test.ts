@@ -12,7 +12,7 @@ import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type EventDocument, EventSeal } from '../../../src/models/event/event-document.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { archived, forget, runRecords } from '../../support/parts/records.js';
+import { forget, recorded, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -36,11 +36,11 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
     system = await startSystem();
     receiver = await startReceiver({ handler: reply(200) });
     connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
-    // Of whom the archive has something, `hookline records verify` has something to compare.
+    // Of whom there are records, `hookline records verify` has something to compare.
     client = await system.account();
     await client.register(receiver.url);
     const { deliveries } = (await client.purchase()) as never as { deliveries: { id: string }[] };
-    await archived(system, client, [deliveries[0]?.id ?? '']);
+    await recorded(system, client, [deliveries[0]?.id ?? '']);
   });
   after(async () => {
     await connection.close();
@@ -229,7 +229,7 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
         deliveries[0]?.id ?? '',
         ({ status }) => status === 'delivered',
       );
-      await archived(system, client, [delivery.id]);
+      await recorded(system, client, [delivery.id]);
       await runRecords(system);
       const { json } = await get(`/deliveries/${delivery.id}/certificate`);
       assert.equal(json.record.sequence, 1);

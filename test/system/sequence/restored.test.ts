@@ -7,7 +7,7 @@ import { LEAP } from '../../../src/domain/sequence/lost-numbers.js';
 import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { dump, restore } from '../../support/outside/dump.js';
-import { archived, forget, runRecords } from '../../support/parts/records.js';
+import { forget, recorded, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -41,7 +41,7 @@ describe('numbers of events after a restore of MongoDB', () => {
     const first = await post();
     const settled = status === 200 ? 'delivered' : 'retrying';
     await client.deliveryUntil(first.deliveries[0]?.id ?? '', (one) => one.status === settled);
-    if (status === 200) await archived(system, client, [first.deliveries[0]?.id ?? '']);
+    if (status === 200) await recorded(system, client, [first.deliveries[0]?.id ?? '']);
     await dump(uri(), join(folder, 'dump'));
   };
   /** Accepts events of which the copy knows nothing. */
@@ -60,7 +60,7 @@ describe('numbers of events after a restore of MongoDB', () => {
     const deliveries = await Promise.all(
       ids.map((id) => client.deliveryUntil(id, ({ status }) => status === 'delivered')),
     );
-    await archived(system, client, ids);
+    await recorded(system, client, ids);
     await runRecords(system);
     return deliveries;
   };

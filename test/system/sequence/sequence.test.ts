@@ -6,7 +6,7 @@ import mongoose from 'mongoose';
 import { settleNumbers } from '../../../src/bin/service/sequence/settle-numbers.js';
 import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
-import { archived, forget, runRecords } from '../../support/parts/records.js';
+import { forget, recorded, runRecords } from '../../support/parts/records.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -47,11 +47,11 @@ describe('the sequence of an account', () => {
   };
   const sequence = (query = '') => get(`/sequence${query}`);
   const delivered = (id: string) => client.deliveryUntil(id, ({ status }) => status === 'delivered');
-  /** Posts an event that is delivered and archived. */
+  /** Posts an event that is delivered and recorded. */
   const send = async (by = client) => {
     const { json } = await post(undefined, by);
     const delivery = await delivered(json.deliveries[0].id);
-    await archived(system, client, [delivery.id]);
+    await recorded(system, client, [delivery.id]);
     return { event: json, delivery };
   };
 
@@ -85,7 +85,7 @@ describe('the sequence of an account', () => {
     assert.deepEqual([before.event, before.delivery, before.deliveries], [2, 2, 2]);
     assert.deepEqual(Object.fromEntries(before.list), { [first.id]: 1, [second.id]: 2 });
     const one = await delivered(first.deliveries[0].id);
-    await archived(system, client, [delivery.id, one.id]);
+    await recorded(system, client, [delivery.id, one.id]);
     await forget(system, [delivery, one]);
     assert.deepEqual(await views(), before);
     const { record } = await get(`/deliveries/${delivery.id}/certificate`).catch(() => ({
@@ -135,7 +135,7 @@ describe('the sequence of an account', () => {
     assert.ok(
       after.void.some(({ first, last }: typeof block) => first === block.first && last === block.last),
     );
-    await archived(system, client, [ended.deliveries[0].id]);
+    await recorded(system, client, [ended.deliveries[0].id]);
     const logged = await until(
       async () => {
         await runRecords(system);

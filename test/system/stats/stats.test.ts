@@ -220,7 +220,7 @@ describe('what is overdue', () => {
       await startGroup(system, other, 'ep_00000000000000000000000000', [Date.now()]);
       const filter = { account_id: client.accountId };
       const reader = (graceMs: number) =>
-        new BacklogReader(system.temporal.client, system.database.archive.search, graceMs);
+        new BacklogReader(system.temporal.client, system.database.records.search, graceMs);
       const overdue = ({ deliveries, overdueBefore }: Awaited<ReturnType<BacklogReader['read']>>) =>
         deliveries.filter(({ dueAt = Number.POSITIVE_INFINITY }) => dueAt < overdueBefore);
       const open = await until(

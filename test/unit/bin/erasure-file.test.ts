@@ -8,9 +8,9 @@ import {
   writeErasureFile,
 } from '../../../src/bin/privacy/erasure-file.js';
 import { newSecretKey, parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
-import { MAX_ERASURE_LINE } from '../../../src/domain/archive/erasure-line.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { newDataKey } from '../../../src/domain/privacy/data-key.js';
+import { MAX_ERASURE_LINE } from '../../../src/domain/records/erasure-line.js';
 
 const AT = '2026-11-26T12:00:00.000Z';
 

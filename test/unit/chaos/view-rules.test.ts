@@ -35,7 +35,7 @@ describe('the rules of the chaos checker about views', () => {
       'the list of events does not have it': (_, run) =>
         void Object.assign(only(run.events), { isListed: false }),
       'the event lacks a delivery': (_, run) => void only(run.events).single.deliveries.pop(),
-      'records verify found a difference': (_, run) => void run.archiveDifferences.push('differs in /status'),
+      'records verify found a difference': (_, run) => void run.recordDifferences.push('differs in /status'),
     };
     for (const [name, change] of Object.entries(changes))
       it(name, () =>
@@ -124,7 +124,7 @@ describe('the rules of the chaos checker about views', () => {
 
   it('are all told of in the report, each with the first twenty that broke it', () => {
     const run = wellRun();
-    for (let number = 0; number < 25; number += 1) run.archiveDifferences.push(`differs in /${number}`);
+    for (let number = 0; number < 25; number += 1) run.recordDifferences.push(`differs in /${number}`);
     const report = reportOn(1, run, 0);
     const lines = tellReport(report);
     assert.equal(report.isWell, false);

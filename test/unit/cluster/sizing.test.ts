@@ -43,7 +43,7 @@ describe('sizing model', () => {
       rowsPerSecond: 4_000,
       walBytesPerSecond: 4_000,
       storedBytesPerDay: 345_600_000,
-      archiveBytesPerDay: 345_600_000,
+      recordBytesPerDay: 345_600_000,
     });
   });
 });

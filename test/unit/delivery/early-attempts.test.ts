@@ -4,11 +4,11 @@ import { DefaultLogger } from '@temporalio/worker';
 import { createAttemptActivities } from '../../../activities/delivery/attempts.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import type { ActivityDependencies } from '../../../activities/ports.js';
-import type { MadeAttempts } from '../../../src/domain/archive/row/attempt-orders.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import type { AttemptOrder } from '../../../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { GroupMachine } from '../../../src/domain/delivery/delivery-group.js';
+import type { MadeAttempts } from '../../../src/domain/records/row/attempt-orders.js';
 import { until } from '../../support/until.js';
 
 /** That an activity fails, as some do here, is no news. */

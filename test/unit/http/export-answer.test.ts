@@ -6,7 +6,7 @@ import { exportOperations } from '../../../src/api/routes/exports/exports.js';
 
 describe('the answer of an export', () => {
   async function answerOf(changes: AsyncIterable<unknown>, events = nothing() as AsyncIterable<unknown>) {
-    const database = { archive: { export: () => events }, changes: { read: () => changes } };
+    const database = { records: { export: () => events }, changes: { read: () => changes } };
     const [operation] = exportOperations({ database } as unknown as Parameters<typeof exportOperations>[0]);
     const ctx = {
       state: { caller: { scopes: ['changes:read'] } },

@@ -1,5 +1,5 @@
 import { deepEqual } from 'node:assert/strict';
-import type { WithoutRow } from '../../../src/domain/archive/row-search.js';
+import type { WithoutRow } from '../../../src/domain/records/row-search.js';
 import { notBegun } from '../../../src/temporal/read/backlog/not-begun.js';
 
 describe('deliveries that nothing has begun with', () => {

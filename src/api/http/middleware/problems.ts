@@ -1,6 +1,6 @@
-import { isRecordAltered } from '../../../domain/archive/record-altered.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
+import { isRecordAltered } from '../../../domain/records/record-altered.js';
 import {
   DeliveryStateConflictError,
   InvalidCursorError,

@@ -1,10 +1,10 @@
-import { deliveryIn } from '../../../domain/archive/archived-views.js';
-import { type PayloadForm, payloadMembers, toLine } from '../../../domain/archive/payload-line.js';
-import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/archive/record.js';
-import { isRecordAltered, type RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
+import { type PayloadForm, payloadMembers, toLine } from '../../../domain/records/payload-line.js';
+import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/records/record.js';
+import { isRecordAltered, type RecordAlteredError } from '../../../domain/records/record-altered.js';
+import { deliveryIn } from '../../../domain/records/stored-views.js';
 import { withoutFacts } from '../../../domain/view/delivery-view.js';
-import type { ExportedEvent } from '../../../models/archive/archive-reader.js';
+import type { ExportedEvent } from '../../../models/records/record-reader.js';
 
 /** What lines are sorted by: the id of their event or change without its prefix, which begins with its time. */
 type Place = string;
@@ -65,12 +65,12 @@ function* eventLines(
   const head = { type: 'event', after: id, id, kind, created_at, sequence, payload_bytes };
   if (!isBegun)
     yield altered ? alteredLine(altered) : `${toLine(head).slice(0, -1)},${payloadMembers(payload, form)}}\n`;
-  for (const { archived, altered } of deliveries) {
-    const { id: cursor, record = '' } = archived;
+  for (const { recorded, altered } of deliveries) {
+    const { id: cursor, record = '' } = recorded;
     if (isBegun && after.startsWith('dlv_') && cursor <= after) continue;
     yield altered
       ? alteredLine(altered)
-      : withRecord({ type: 'delivery', after: cursor, delivery: withoutFacts(deliveryIn(archived)) }, record);
+      : withRecord({ type: 'delivery', after: cursor, delivery: withoutFacts(deliveryIn(recorded)) }, record);
   }
 }
 

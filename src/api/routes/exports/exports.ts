@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { z } from 'zod';
-import { PAYLOAD_FORMS } from '../../../domain/archive/payload-line.js';
 import { DELIVERY_ID_PATTERN } from '../../../domain/basics/delivery-id.js';
 import { idPattern } from '../../../domain/basics/ids.js';
+import { PAYLOAD_FORMS } from '../../../domain/records/payload-line.js';
 import { sharedDate } from '../../../domain/time/shared-time.js';
 import { requireScope } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
@@ -62,7 +62,7 @@ const isCursor = (text: string) => CURSORS.some((pattern) => pattern.test(text))
 async function* nothing() {}
 
 /** Exports: what is kept of an account, as a stream. */
-export function exportOperations({ database: { archive, changes } }: ApiDependencies): Operation[] {
+export function exportOperations({ database: { records, changes } }: ApiDependencies): Operation[] {
   return [
     operation('get', '/exports', 'exportRecords', {
       summary: 'Stream the events of a period with their deliveries, a JSON text on each line',
@@ -105,7 +105,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
         const place = after && placeOfCursor(after);
         const period = { from, to };
         const exported = {
-          events: archive.export(account_id, period, place && `evt_${place}`),
+          events: records.export(account_id, period, place && `evt_${place}`),
           changes: include ? changes.read(account_id, period, place && `chg_${place}`) : nothing(),
         };
         const lines = Readable.from(exportLines(account_id, exported, after, payload));

@@ -200,7 +200,7 @@ async function findByKeys(
     const accountOf = new Map<string, string>();
     for (const id of some)
       for (const token of await database.keySecrets.tokensOf(id, keys)) accountOf.set(token, id);
-    for (const { event_id, account_id, event_kind } of await database.archive.eventsWith(
+    for (const { event_id, account_id, event_kind } of await database.records.eventsWith(
       accountOf,
       MOST.found,
     ))

@@ -1,8 +1,4 @@
 import { z } from 'zod';
-import { deliveryIn } from '../../../domain/archive/archived-views.js';
-import { changeDetails, type Details, deliveryDetails } from '../../../domain/archive/details.js';
-import { canonicalJson, changeRecord, voidRecord } from '../../../domain/archive/record.js';
-import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { formatDuration } from '../../../domain/basics/duration.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
@@ -14,6 +10,10 @@ import {
   openingSchema,
 } from '../../../domain/log/certificate.js';
 import { openedBy } from '../../../domain/log/checkpoint.js';
+import { changeDetails, type Details, deliveryDetails } from '../../../domain/records/details.js';
+import { canonicalJson, changeRecord, voidRecord } from '../../../domain/records/record.js';
+import { RecordAlteredError } from '../../../domain/records/record-altered.js';
+import { deliveryIn } from '../../../domain/records/stored-views.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 
@@ -35,7 +35,7 @@ type OpenDetails = () => Promise<Pick<Certificate, 'details'>>;
 
 /** Proofs of what was recorded: certificates, which everybody can check without this service. */
 export function certificateOperations({
-  database: { archive, changes, log, sequences },
+  database: { records, changes, log, sequences },
   deliveries,
   logKeys,
   sealer,
@@ -79,9 +79,9 @@ export function certificateOperations({
   };
 
   /** A closed delivery. @throws Problem 404 that says when the log will have it */
-  const archived = async (accountId: string, id: string) => {
+  const recorded = async (accountId: string, id: string) => {
     const key = parseDeliveryId(id);
-    const found = key && (await archive.record(accountId, id));
+    const found = key && (await records.record(accountId, id));
     if (found) return found;
     const delivery = key && (await deliveries.get(accountId, key));
     if (!delivery) throw notFound('delivery', id);
@@ -90,7 +90,7 @@ export function certificateOperations({
 
   /** The payload of an event and its salt, as far as they are still there. */
   const opened = async (accountId: string, eventId: string): Promise<[string?, Buffer?]> => {
-    const { payload, kept } = (await archive.event(accountId, eventId)) ?? {};
+    const { payload, kept } = (await records.event(accountId, eventId)) ?? {};
     return kept ? [payload, await sealer.salt({ accountId, eventId }, kept.sealed)] : [];
   };
 
@@ -105,14 +105,14 @@ export function certificateOperations({
     salt ? { details: { value: { ...value }, salt: salt.toString('base64') } } : {};
 
   /**
-   * Of an archived delivery, as long as the key of its event exists, and no later record has taken its place.
+   * Of a recorded delivery, as long as the key of its event exists, and no later record has taken its place.
    *
    * @throws RecordAlteredError
    */
   const deliveryOpening = async (accountId: string, id: string, eventId: string, record: string) => {
-    const delivery = await archive.delivery(accountId, id);
+    const delivery = await records.delivery(accountId, id);
     if (delivery?.detail === undefined || delivery.record !== record) return {};
-    const salt = await archive.detailsSalt({ accountId, eventId }, delivery);
+    const salt = await records.detailsSalt({ accountId, eventId }, delivery);
     return shown(deliveryDetails(deliveryIn(delivery)), salt);
   };
 
@@ -127,7 +127,7 @@ export function certificateOperations({
       query,
       problems: ['not_in_log', 'log_altered', 'record_altered'],
       async handle({ account_id, params: { id }, query: { details, checkpoint } }) {
-        const { text: record, leafIndex: index, eventId } = await archived(account_id, id);
+        const { text: record, leafIndex: index, eventId } = await recorded(account_id, id);
         return certify(`The delivery ${id}`, {
           record,
           index,
@@ -149,7 +149,7 @@ export function certificateOperations({
       },
       problems: ['not_in_log', 'payload_gone', 'record_altered'],
       async handle({ account_id, params: { id } }) {
-        const { eventId } = await archived(account_id, id);
+        const { eventId } = await recorded(account_id, id);
         const [payload, salt] = await opened(account_id, eventId);
         if (payload === undefined || !salt)
           throw new Problem(

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { ArchivedDelivery } from '../../../domain/archive/archived.js';
-import { canonicalJson, changeRecord, type DeliveryRecord } from '../../../domain/archive/record.js';
-import { isRecordAltered, type RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
 import { commitTo, isSealedTextError } from '../../../domain/privacy/data-key.js';
-import type { OpenedDelivery } from '../../../models/archive/unaltered.js';
+import { canonicalJson, changeRecord, type DeliveryRecord } from '../../../domain/records/record.js';
+import { isRecordAltered, type RecordAlteredError } from '../../../domain/records/record-altered.js';
+import type { DeliveryRow } from '../../../domain/records/stored.js';
+import type { OpenedDelivery } from '../../../models/records/unaltered.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { found } from '../../http/found.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -57,7 +57,7 @@ function integrityOf(id: string, checks: Check[]): z.output<typeof integritySche
 
 /** Has this record been altered? What is shown against the record, the record against the signed log. */
 export function integrityOperations(dependencies: ApiDependencies): Operation[] {
-  const { changes, archive } = dependencies.database;
+  const { changes, records } = dependencies.database;
   const responses = {
     200: { description: 'What was compared, and what it comes to', schema: integritySchema },
   };
@@ -79,7 +79,7 @@ export function integrityOperations(dependencies: ApiDependencies): Operation[] 
       responses,
       async handle({ account_id, params: { id } }) {
         const deliveries = isId('event', id)
-          ? await archive.deliveryIdsOf(account_id, id, MAX_DELIVERIES)
+          ? await records.deliveryIdsOf(account_id, id, MAX_DELIVERIES)
           : undefined;
         const isKnown =
           deliveries && (deliveries.length > 0 || (await isEvent(dependencies, account_id, id)));
@@ -114,22 +114,22 @@ async function ofDelivery(
 ): Promise<Check[] | undefined> {
   const key = parseDeliveryId(id);
   if (!key) return undefined;
-  const stored = await dependencies.database.archive.stored(accountId, id);
+  const stored = await dependencies.database.records.stored(accountId, id);
   if (stored) return ofStored(dependencies, accountId, stored);
   // Nothing has happened to it yet.
   return (await dependencies.deliveries.get(accountId, key)) && [isOpen()];
 }
 
-/** What an archived delivery can be compared with by itself. */
+/** What a recorded delivery can be compared with by itself. */
 async function ofStored(
   dependencies: ApiDependencies,
   accountId: string,
-  { archived, segment, altered }: OpenedDelivery,
+  { recorded, segment, altered }: OpenedDelivery,
 ): Promise<Check[]> {
-  const { record, event_id } = archived;
+  const { record, event_id } = recorded;
   if (record === undefined || segment === undefined) return [isOpen(), asShown(altered)];
   return [
-    await recordInLog(dependencies, { ...archived, record }, segment),
+    await recordInLog(dependencies, { ...recorded, record }, segment),
     asShown(altered),
     await ofPayload(dependencies, accountId, event_id, record),
   ];
@@ -147,7 +147,7 @@ function isOpen(): Check {
 }
 
 async function isEvent({ database }: ApiDependencies, accountId: string, id: string) {
-  return (await database.archive.event(accountId, id)) !== undefined;
+  return (await database.records.event(accountId, id)) !== undefined;
 }
 
 /** @param deliveries its ids: of open ones, which have no record yet, what is shown is compared alone */
@@ -156,12 +156,12 @@ async function ofEvent(
   accountId: string,
   deliveries: readonly string[],
 ): Promise<Check[]> {
-  const { archive } = dependencies.database;
+  const { records } = dependencies.database;
   const checks: Check[] = [];
   for (const delivery_id of deliveries) {
-    const stored = await archive.stored(accountId, delivery_id);
+    const stored = await records.stored(accountId, delivery_id);
     if (!stored) continue;
-    const isRecorded = stored.archived.record !== undefined;
+    const isRecorded = stored.recorded.record !== undefined;
     const inThis = isRecorded ? await ofStored(dependencies, accountId, stored) : [asShown(stored.altered)];
     checks.push(...inThis.map((check) => ({ ...check, delivery_id })));
   }
@@ -173,11 +173,11 @@ async function ofEvent(
 /** Whether the signed log holds the record of a delivery, where its segment says. */
 async function recordInLog(
   dependencies: ApiDependencies,
-  { id: _id, revision, record }: ArchivedDelivery & { record: string },
+  { id: _id, revision, record }: DeliveryRow & { record: string },
   segment: string,
 ): Promise<Check> {
   try {
-    const leaf = await dependencies.database.archive.leafOf({ _id, revision, record, segment });
+    const leaf = await dependencies.database.records.leafOf({ _id, revision, record, segment });
     return await inLog(dependencies, record, leaf);
   } catch (error) {
     if (!isRecordAltered(error)) throw error;
@@ -209,7 +209,7 @@ async function inLog(
 
 /** Whether the payload that is kept is the one that a record commits to. */
 async function ofPayload(
-  { database: { archive }, sealer }: ApiDependencies,
+  { database: { records }, sealer }: ApiDependencies,
   accountId: string,
   eventId: string,
   record: string,
@@ -217,7 +217,7 @@ async function ofPayload(
   const unknown = (detail: string) => checked('payload', 'unknown', detail);
   const { payload_commitment } = parsed(record);
   if (payload_commitment === undefined) return unknown('The record commits to no payload.');
-  const stored = await archive.storedPayload(accountId, eventId);
+  const stored = await records.storedPayload(accountId, eventId);
   if (stored === undefined) return unknown('The payload is not kept any more.');
   const context = { accountId, eventId };
   try {

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import type { AccountRemoval, DeletionRequest } from '../../../domain/access/account-deletion.js';
-import { FIRST_OPEN_POSITION } from '../../../domain/archive/archived.js';
 import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
 import type { Origin } from '../../../domain/change/change.js';
+import { FIRST_OPEN_POSITION } from '../../../domain/records/stored.js';
 import type { Database } from '../../../models/database.js';
 import { unlessStateConflicts } from '../../../temporal/errors.js';
 import type { Ledger } from '../ledger.js';
@@ -48,7 +48,7 @@ export function createAccountRemoval(
 
     async endOpenDeliveries(request, cursor) {
       const range = { above: FIRST_OPEN_POSITION, below: cursor as string | undefined };
-      const found = await database.archive.deliveries(request.account_id, {}, range, PAGE_SIZE);
+      const found = await database.records.deliveries(request.account_id, {}, range, PAGE_SIZE);
       const limit = pLimit(CANCELS_AT_ONCE);
       const ended = await Promise.all(found.map((one) => limit(() => cancel(request, one))));
       return {

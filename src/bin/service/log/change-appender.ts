@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
 import { leafHash } from '../../../domain/log/merkle-tree.js';
+import { canonicalJson, changeRecord } from '../../../domain/records/record.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { LoggableChange } from '../../../models/change/change-seal.js';

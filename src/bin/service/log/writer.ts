@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LogWrites } from '../../../../activities/ports.js';
 import type { Settings } from '../../../config/schema.js';
-import { canonicalJson, voidRecord } from '../../../domain/archive/record.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
+import { canonicalJson, voidRecord } from '../../../domain/records/record.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { publishedCheckpoints } from '../../../temporal/read/records/published-checkpoints.js';
 import type { RestoreWatch } from '../sequence/restore-watch.js';

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
-import type { ListedDelivery } from '../../../domain/archive/archived.js';
-import { summaryIn } from '../../../domain/archive/archived-views.js';
-import type { OpenFilter, RowSearch, WithoutRow } from '../../../domain/archive/row-search.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import { SlowAnswers } from '../../../domain/basics/slow-answers.js';
 import { OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
+import type { OpenFilter, RowSearch, WithoutRow } from '../../../domain/records/row-search.js';
+import type { ListedDelivery } from '../../../domain/records/stored.js';
+import { summaryIn } from '../../../domain/records/stored-views.js';
 import type { OpenDelivery } from '../../../domain/stats/backlog.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';

@@ -1,5 +1,5 @@
-import type { RowSearch, WithoutRow } from '../../../domain/archive/row-search.js';
 import { idsBeginAt } from '../../../domain/basics/ids.js';
+import type { RowSearch, WithoutRow } from '../../../domain/records/row-search.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 
 /** Events that are looked at together, and how far back, milliseconds. */

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import type { ArchiveReads } from '../../../domain/archive/archived.js';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { RowFilter } from '../../../domain/list/delivery-filter.js';
+import type { RecordReads } from '../../../domain/records/stored.js';
 import type { DeliverySummary } from '../../../domain/view/delivery-view.js';
 import { type ExtendedRow, listRows, type RowExtra, withExtras } from '../delivery-reader.js';
 import { beginsWith } from '../visibility/query.js';
@@ -14,11 +14,11 @@ type AccountDelivery = DeliverySummary & { account_id: string };
 /** Reads over all accounts, for the operator alone. */
 export class InstallationReader {
   private readonly client: Client;
-  private readonly archive: ArchiveReads;
+  private readonly records: RecordReads;
 
-  constructor(client: Client, archive: ArchiveReads) {
+  constructor(client: Client, records: RecordReads) {
     this.client = client;
-    this.archive = archive;
+    this.records = records;
   }
 
   /**
@@ -34,8 +34,8 @@ export class InstallationReader {
     after?: string,
     extras: readonly RowExtra[] = [],
   ): Promise<Page<ExtendedRow<AccountDelivery>>> {
-    const { data, ...rest } = await listRows(this.archive, undefined, filter, limit, after);
-    const shown = await withExtras(this.archive, data, extras, ({ stored }) => stored.account_id);
+    const { data, ...rest } = await listRows(this.records, undefined, filter, limit, after);
+    const shown = await withExtras(this.records, data, extras, ({ stored }) => stored.account_id);
     const owned = shown.map((row, at) => ({ account_id: data[at]?.stored.account_id ?? '', ...row }));
     return { ...rest, data: owned };
   }

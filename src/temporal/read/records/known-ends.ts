@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import type { KnownEnd } from '../../../domain/archive/told.js';
 import { type DeliveryKey, deliveryId } from '../../../domain/basics/delivery-id.js';
 import { CLOSED_STATUSES, type ClosedStatus } from '../../../domain/delivery/delivery.js';
 import { DELIVERY_TYPE, deliveryWorkflowId, isGroup } from '../../../domain/ledger/workflow-ids.js';
+import type { KnownEnd } from '../../../domain/records/told.js';
 import type { Delivery } from '../../../domain/view/delivery-view.js';
 import { startedAt } from '../delivery-view.js';
 import { readMemberIds } from '../group-members.js';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { TerminatedExecution, TerminatedExecutions } from '../../../domain/archive/told.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
+import type { TerminatedExecution, TerminatedExecutions } from '../../../domain/records/told.js';
 import { isTemporalUnavailable } from '../../errors.js';
 import { startedAt } from '../delivery-view.js';
 import { readMembers } from '../group-members.js';

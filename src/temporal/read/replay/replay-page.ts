@@ -1,7 +1,7 @@
-import type { ArchiveReads } from '../../../domain/archive/archived.js';
-import type { RowSearch } from '../../../domain/archive/row-search.js';
 import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
 import type { Subscription } from '../../../domain/delivery/recipients.js';
+import type { RowSearch } from '../../../domain/records/row-search.js';
+import type { RecordReads } from '../../../domain/records/stored.js';
 import type { Registration, ReplayItem, ReplayPlan } from '../../../domain/replay/replay.js';
 
 /** Where a page of what a replay acts on begins. */
@@ -47,7 +47,7 @@ export interface Registrations {
 
 /** What is read of what replays act on. */
 export interface ReplaySources {
-  archive: ArchiveReads & { search: RowSearch };
+  records: RecordReads & { search: RowSearch };
   registrations: Registrations;
 }
 

@@ -1,8 +1,8 @@
-import type { ListedDelivery } from '../../../domain/archive/archived.js';
-import { factsIn, summaryIn } from '../../../domain/archive/archived-views.js';
 import { madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
+import type { ListedDelivery } from '../../../domain/records/stored.js';
+import { factsIn, summaryIn } from '../../../domain/records/stored-views.js';
 import {
   accepts,
   type ReplayItem,
@@ -13,10 +13,10 @@ import type { Found, PartRequest, ReplayPart } from './replay-page.js';
 
 /** Deliveries that match a replay's filter, in the run that they had when the replay was asked for. */
 export async function selectDeliveries(request: PartRequest): Promise<ReplayPart> {
-  const { plan, archive, from, until, limit } = request;
+  const { plan, records, from, until, limit } = request;
   const filter = filterOf(plan);
   if (filter.statuses?.length === 0) return { found: [] };
-  const { search } = archive;
+  const { search } = records;
   const { account_id } = plan;
   // The rest of an event whose deliveries did not fit into the part before.
   if (from.after !== undefined) {

@@ -1,10 +1,10 @@
-import type { ArchivedEvent, ListedDelivery } from '../../../domain/archive/archived.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import { refusalOf, type Subscription } from '../../../domain/delivery/recipients.js';
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
+import type { EventRow, ListedDelivery } from '../../../domain/records/stored.js';
 import { type Registration, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
 import type { Found, PartRequest, Registrations, ReplayPart } from './replay-page.js';
 import { itemOf } from './select-deliveries.js';
@@ -17,17 +17,17 @@ const EVENTS_AT_ONCE = 100;
  * selects the event.
  */
 export async function selectMissed(request: PartRequest): Promise<ReplayPart> {
-  const { plan, archive, from, until } = request;
+  const { plan, records, from, until } = request;
   const limit = Math.min(request.limit, EVENTS_AT_ONCE);
   const { event_id, event_kind, key_token, endpoint_id = '' } = plan.filter;
   const filter = { event_id, event_kind, key_token };
   const range = { from: from.event_id, until };
-  const read = await archive.search.events(plan.account_id, filter, range, limit);
+  const read = await records.search.events(plan.account_id, filter, range, limit);
   const events = read.filter(
     ({ id, event_kind: kind }) =>
       kind !== TEST_KIND && createdAt(id) <= plan.at && createdAt(id) > plan.filter.created_after,
   );
-  const deliveries = await archive.search.some(
+  const deliveries = await records.search.some(
     plan.account_id,
     events.map(({ id }) => deliveryId({ event_id: id, endpoint_id })),
   );
@@ -51,7 +51,7 @@ function againIfFailed(delivery: ListedDelivery, plan: ReplayPlan): Found[] {
 
 /** An event that the endpoint never had, if one of the registrations selects it. */
 async function asNew(
-  { id, event_kind, payload: text, is_test }: ArchivedEvent,
+  { id, event_kind, payload: text, is_test }: EventRow,
   { plan, registrations, compared }: PartRequest,
 ): Promise<Found[]> {
   // What was a test of another endpoint was not missed here, and what was erased cannot be sent.

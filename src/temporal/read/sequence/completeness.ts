@@ -1,4 +1,4 @@
-import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
+import { RecordAlteredError } from '../../../domain/records/record-altered.js';
 import type { LostNumbers } from '../../../domain/sequence/lost-numbers.js';
 import {
   countIn,

@@ -1,10 +1,10 @@
-import type { ListedDelivery } from '../../../domain/archive/archived.js';
-import type { RowSearch } from '../../../domain/archive/row-search.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import { subjectMark } from '../../../domain/ledger/sealed-event.js';
 import { keyIdOf } from '../../../domain/privacy/data-key.js';
 import type { ErasurePlan, ErasureScope } from '../../../domain/privacy/erasure.js';
+import type { RowSearch } from '../../../domain/records/row-search.js';
+import type { ListedDelivery } from '../../../domain/records/stored.js';
 import { unlessStateConflicts } from '../../errors.js';
 import { notBegun } from '../../read/backlog/not-begun.js';
 import type { DeliveryControl } from '../delivery-control.js';

@@ -1,0 +1,150 @@
+import type { DeliveryKey } from '../basics/delivery-id.js';
+import type { Intervention, ShownStatus } from '../delivery/delivery.js';
+import type { GroupMachine, LiveGroup } from '../delivery/delivery-group.js';
+import type { DeliverySnapshot } from '../delivery/delivery-state.js';
+import type { TimelineItem } from '../explain/timeline.js';
+import type { PayloadContext } from '../privacy/payload-sealer.js';
+import type { RecordKey, RecordSalts } from './commitments.js';
+import type { EventOfRow, RunSoFar, WholeDelivery } from './row/whole-delivery.js';
+import type { DeliveryRow } from './stored.js';
+
+/** The run of an execution that tells of deliveries. A Temporal payload. */
+export interface ToldRun {
+  workflow_id: string;
+  run_id: string;
+  /** When the deliveries were started in this execution, whichever of its runs this is. ISO 8601, UTC. */
+  started_at: string;
+  /** The execution has several deliveries. */
+  in_group?: true;
+  /** The run goes on from an earlier one. */
+  continues?: true;
+}
+
+/** A delivery as its execution has it. A Temporal payload. */
+export interface ToldDelivery extends DeliveryKey {
+  account_id: string;
+  event_kind: string;
+  snapshot: DeliverySnapshot;
+  /** How many attempts its schedule has. */
+  max_attempts: number;
+  /** What happened to it since it was told of last that its record does not say. */
+  said?: TimelineItem[];
+}
+
+/** What an execution tells of its deliveries, to be kept. A Temporal payload. */
+export interface Told {
+  run: ToldRun;
+  /** How often this execution has told of deliveries, this time included. */
+  turn: number;
+  /** When it happened, by the workflow's time. ISO 8601, UTC. */
+  at: string;
+  deliveries: ToldDelivery[];
+}
+
+/** A delivery of a group, as it is told of; `undefined` if there is none. */
+export function toldOf(group: LiveGroup, machine: GroupMachine, index: number): ToldDelivery | undefined {
+  const delivery = group.deliveries[index];
+  const event = delivery && group.events[delivery.event];
+  const snapshot = machine.member(index)?.snapshot;
+  if (!event || !snapshot) return undefined;
+  const { endpoint_id, schedule = group.schedule } = delivery;
+  const { account_id, event_id, event_kind } = event;
+  return { account_id, event_id, event_kind, endpoint_id, snapshot, max_attempts: schedule.length + 1 };
+}
+
+/** Keeps what executions tell of their deliveries. */
+export interface DeliveryRows {
+  /**
+   * Keeps rows of deliveries, and the records of those that have closed. What is told twice is kept once; what somebody
+   * has told later stays.
+   *
+   * @param isNew nothing was told of these deliveries before, as far as is known: they are not looked for first
+   * @returns the ids of those of which something else was told in the meantime, or later
+   */
+  keep(told: Told, isNew?: boolean): Promise<Set<string>>;
+  /**
+   * Deliveries that a run has told of in a turn or later, by id: who repeats a lost task takes what is recorded in
+   * place of another attempt.
+   */
+  recorded(runId: string, turn: number, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>>;
+  /** Closes the rows of those deliveries of an execution that were open when it was terminated. */
+  terminated(execution: TerminatedExecution): Promise<void>;
+}
+
+/** An execution that somebody has terminated in Temporal. It cannot tell of it itself. */
+export interface TerminatedExecution {
+  run: ToldRun;
+  keys: readonly DeliveryKey[];
+  /** Human-readable: who, and the reason that they gave. */
+  reason: string;
+  intervention: Intervention;
+}
+
+/** How a delivery has ended by what Temporal knows, and MongoDB does not: it was restored from an older copy. */
+export interface KnownEnd {
+  run: ToldRun;
+  status: ShownStatus;
+  /** ISO 8601, UTC. */
+  at: string;
+  /** Human-readable. */
+  reason: string;
+  /** Of one that was terminated. */
+  intervention?: Intervention;
+}
+
+export interface TerminatedExecutions {
+  /**
+   * Those that have closed since a time, and have no later run.
+   *
+   * @param onUnreadable called with what is wrong with one that is left out: the others are found
+   */
+  since(time: Date, onUnreadable: (error: unknown) => void): AsyncIterable<TerminatedExecution>;
+}
+
+/** An event as rows of its deliveries need it, with what seals and commits to their texts. */
+export interface EventForRows extends EventOfRow {
+  /** A text that names the data key of the event. */
+  key: string;
+  /** To its payload; see `DeliveryRecord`. */
+  commitment: string;
+}
+
+/** What is stored of a delivery. */
+export interface KnownRow extends RunSoFar {
+  id: string;
+  /** Absent if somebody has altered it: nothing of it goes into another one. */
+  whole?: WholeDelivery;
+  revision: number;
+  isClosed: boolean;
+  /** Of the row as it was read. */
+  tag: string;
+  /** Of the record of a closed one. */
+  segment?: string;
+}
+
+/** A row to write. */
+export interface RowToWrite {
+  row: DeliveryRow & Pick<EventForRows, 'key'>;
+  /** The tag of the row in whose place it is written; absent: there is none. */
+  before?: string | undefined;
+}
+
+/** Stored rows. */
+export interface RowStore {
+  eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows>>;
+  known(ids: readonly string[]): Promise<Map<string, KnownRow>>;
+  /** The salts of a record; `undefined` if the key of its event was erased. @param key of the event */
+  saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined>;
+  /**
+   * Writes rows, and then a segment of the records among them.
+   *
+   * @returns the ids of those in whose place somebody else has written meanwhile: they are not written
+   */
+  write(rows: readonly RowToWrite[]): Promise<Set<string>>;
+  /**
+   * Makes a segment of closed rows whose own is not there: whoever wrote them was killed, or has not come so far.
+   *
+   * @returns whether there were any: they name another segment now
+   */
+  adopt(rows: readonly { id: string; segment: string }[]): Promise<boolean>;
+}

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Connection } from 'mongoose';
+import { inParts } from '../../domain/basics/bounded-memory.js';
+import { newId } from '../../domain/basics/ids.js';
+import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { type RecordKey, type RecordSalts, saltPurposes } from '../../domain/records/commitments.js';
+import type { KeptDays } from '../../domain/records/kept-days.js';
+import type { DeliveryRow } from '../../domain/records/stored.js';
+import { summaryIn, wholeIn } from '../../domain/records/stored-views.js';
+import type { EventForRows, KnownRow, RowStore, RowToWrite } from '../../domain/records/told.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
+import { type EventDocument, events, keysOf, storedKeys } from '../event/event-document.js';
+import { MAX_RECORDS, nameOf, type SegmentRepository } from '../log/segments.js';
+import { withoutNulls } from '../mongo/collection.js';
+import { insertMissing } from '../mongo/insert-missing.js';
+import { type DeliveryDocument, deliveries, type ListedDocument, UNLISTED } from './row-documents.js';
+import type { RowTags } from './row-tags.js';
+import { sumOf, type UnalteredReader } from './unaltered.js';
+
+const DAY_MS = 24 * 3_600_000;
+/** Ids in one query. */
+const IDS_AT_ONCE = 500;
+/** Events that rows have just been written of, without their payloads: those of an event with many endpoints. */
+const REMEMBERED_EVENTS = { max: 2_000, ttl: 10_000 };
+
+/** What writing rows needs. */
+export interface WriterOptions {
+  tags: RowTags;
+  reader: UnalteredReader;
+  sealer: PayloadSealer;
+  segments: SegmentRepository;
+  /** How long rows are kept from their close on. */
+  records: KeptDays;
+}
+
+/**
+ * Writes rows of deliveries, and the segments that have the log take their records.
+ *
+ * A row is written before its segment, so no leaf is without a record; and it names its segment, so whoever finds a
+ * closed row whose segment is not there ({@link adopt}) knows that its record is not in the log. What keeps that right
+ * whatever is killed, frozen or doubled is told in docs/decisions/0061-segments.md.
+ */
+export class DeliveryWriter implements RowStore {
+  private readonly model: ReturnType<typeof deliveries>;
+  private readonly eventModel: ReturnType<typeof events>;
+  private readonly options: WriterOptions;
+  private readonly eventsOfRows = new LRUCache<string, EventForRows>(REMEMBERED_EVENTS);
+
+  constructor(connection: Connection, options: WriterOptions) {
+    this.model = deliveries(connection);
+    this.eventModel = events(connection);
+    this.options = options;
+  }
+
+  async eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows>> {
+    const found = new Map<string, EventForRows>();
+    for (const id of ids) {
+      const known = this.eventsOfRows.get(id);
+      if (known) found.set(id, known);
+    }
+    const others = ids.filter((id) => !found.has(id));
+    if (others.length === 0) return found;
+    for (const document of await this.eventModel.find({ _id: { $in: others } }).lean()) {
+      const event = await this.toEvent(document);
+      this.eventsOfRows.set(event.event_id, event);
+      found.set(event.event_id, event);
+    }
+    return found;
+  }
+
+  private async toEvent(document: EventDocument): Promise<EventForRows> {
+    const { _id: event_id, account_id, event_kind, keys, marks, sequence, sealed, key } = document;
+    const { payload_bytes, commitment } = document;
+    const payload =
+      typeof sealed === 'string'
+        ? await this.options.sealer.open({ accountId: account_id, eventId: event_id }, sealed)
+        : undefined;
+    const isErased = typeof sealed === 'string' && payload === undefined;
+    return {
+      ...{ account_id, event_id, event_kind, payload_bytes, commitment, key },
+      keys: [...keysOf(keys), ...(marks ?? [])],
+      ...(typeof sequence === 'number' && { sequence }),
+      ...(payload !== undefined && { payload_sha256: createHash('sha256').update(payload).digest('hex') }),
+      ...(isErased && { payload_erased: true }),
+    };
+  }
+
+  async known(ids: readonly string[]): Promise<Map<string, KnownRow>> {
+    const known = new Map<string, KnownRow>();
+    for (const $in of inParts(ids, IDS_AT_ONCE)) {
+      const documents = await this.model.find({ _id: { $in } }).lean();
+      const opened = await this.options.reader.opened(documents);
+      for (const [at, { recorded, altered }] of opened.entries()) {
+        const { _id, tag, revision, run_id, turn, record, segment } = documents[at] as DeliveryDocument;
+        known.set(_id, {
+          ...{ id: _id, run_id, turn, revision, tag, isClosed: typeof record === 'string' },
+          started_at: altered ? '' : summaryIn(recorded).started_at,
+          ...(!altered && { whole: wholeIn(recorded) }),
+          ...withoutNulls({ segment }),
+        });
+      }
+    }
+    return known;
+  }
+
+  async saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined> {
+    const purposes = saltPurposes(record);
+    const [details, view] = await Promise.all(
+      [purposes.details, purposes.view].map((purpose) => this.options.sealer.salt(event, key, purpose)),
+    );
+    return details && view && { details, view };
+  }
+
+  async write(some: readonly RowToWrite[]): Promise<Set<string>> {
+    const lost = new Set<string>();
+    for (const together of inParts(some, MAX_RECORDS)) {
+      const segment = newId('segment');
+      const rows = await Promise.all(together.map(({ row }) => this.toStored(row, segment)));
+      const first = rows.filter((_, at) => together[at]?.before === undefined);
+      for (const at of await insertMissing(this.model, first)) lost.add(first[at]?._id ?? '');
+      for (const [at, row] of rows.entries()) {
+        const before = together[at]?.before;
+        if (before !== undefined && !(await this.replace(row, before))) lost.add(row._id);
+      }
+      const closed = rows.filter(({ _id, segment }) => segment && !lost.has(_id));
+      if (closed.length > 0) await this.options.segments.insert(closed.map(toNamed), segment);
+    }
+    return lost;
+  }
+
+  /** @returns whether nobody else has done that meanwhile */
+  private async replace({ _id, ...row }: DeliveryDocument, before: string): Promise<boolean> {
+    const { matchedCount } = await this.model.collection.replaceOne({ _id: _id as never, tag: before }, row);
+    return matchedCount > 0;
+  }
+
+  async adopt(some: readonly { id: string; segment: string }[]): Promise<boolean> {
+    let isAny = false;
+    for (const together of inParts(some, IDS_AT_ONCE)) {
+      const existing = await this.options.segments.existing(together.map(({ segment }) => segment));
+      const lost = together.filter(({ segment }) => !existing.has(segment));
+      if (lost.length > 0 && (await this.adoptLost(lost))) isAny = true;
+    }
+    return isAny;
+  }
+
+  private async adoptLost(lost: readonly { id: string; segment: string }[]): Promise<boolean> {
+    const { tags, segments } = this.options;
+    const before = new Map(lost.map(({ id, segment }) => [id, segment]));
+    const rows = await this.model
+      .find({ _id: { $in: [...before.keys()] } }, UNLISTED)
+      .lean<ListedDocument[]>();
+    const orphans = rows.filter(
+      (row) => before.get(row._id) === row.segment && tags.whatIsWrong(row) === undefined,
+    );
+    const segment = newId('segment');
+    await this.rewrite(orphans, (row) => ({ ...row, segment }));
+    const ids = orphans.map(({ _id }) => _id);
+    const own = await this.model.find({ _id: { $in: ids }, segment }, { _id: 1 }).lean();
+    const mine = new Set(own.map(({ _id }) => _id));
+    // The records that were looked at, whatever stands there by now.
+    const adopted = orphans.filter(({ _id }) => mine.has(_id));
+    if (adopted.length > 0) await segments.insert(adopted.map(toNamed), segment);
+    return adopted.length > 0;
+  }
+
+  /** Tags again what an older key tagged. @returns how many */
+  retagAll(): Promise<number> {
+    return this.options.tags.retagAll(this.model);
+  }
+
+  /** Writes another segment for rows, those that are still as they were read. */
+  private async rewrite(
+    rows: readonly ListedDocument[],
+    change: (row: ListedDocument) => ListedDocument,
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    const updates = rows.map((row) => {
+      const { segment, tag } = this.options.tags.tagged(change(row));
+      return { updateOne: { filter: { _id: row._id, tag: row.tag }, update: { $set: { segment, tag } } } };
+    });
+    await this.model.bulkWrite(updates, { ordered: false });
+  }
+
+  private async toStored(
+    { id, keys, error_code, status_code, key, results, longest_ms, ...delivery }: RowToWrite['row'],
+    segment: string,
+  ): Promise<DeliveryDocument> {
+    const { account_id: accountId, event_id: eventId, detail, timeline, record, ...rest } = delivery;
+    const seal = async (text: string | undefined) =>
+      text === undefined ? undefined : this.options.sealer.sealBeside({ accountId, eventId }, key, text);
+    const [sealedDetail, sealedTimeline] = await Promise.all([seal(detail), seal(timeline)]);
+    return this.options.tags.tagged({
+      _id: id,
+      ...rest,
+      account_id: accountId,
+      event_id: eventId,
+      ...storedKeys(keys),
+      ...withoutNulls({ error_code, status_code, results, longest_ms, record }),
+      ...withoutNulls({ detail: sealedDetail, timeline: sealedTimeline }),
+      kept_at: sharedDate(),
+      ...(record === undefined
+        ? { sum: sumOf(sealedDetail, sealedTimeline) }
+        : { expires_at: this.expiryOf(delivery), segment }),
+    });
+  }
+
+  private expiryOf({
+    account_id,
+    event_kind,
+    summary,
+  }: Pick<DeliveryRow, 'account_id' | 'event_kind' | 'summary'>): Date {
+    const { closed_at } = summaryIn({ summary });
+    const days = this.options.records.days(account_id, event_kind);
+    return new Date(Date.parse(closed_at ?? '') + days * DAY_MS);
+  }
+}
+
+/** The record of a closed row, as a segment names it. */
+function toNamed({ _id: id, revision, record }: Pick<DeliveryDocument, '_id' | 'revision' | 'record'>) {
+  return { name: nameOf({ id, revision }), record: record ?? '' };
+}

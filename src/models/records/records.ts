@@ -1,0 +1,91 @@
+import type { Connection } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
+import type { KeptDays } from '../../domain/records/kept-days.js';
+import { FIRST_OPEN_POSITION } from '../../domain/records/stored.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
+import { EventSeal, retagEvents } from '../event/event-document.js';
+import { DeliveryWriter } from './delivery-writer.js';
+import { type ReaderSources, RecordReader } from './record-reader.js';
+import { RowQueries } from './row-queries.js';
+import { RowTags } from './row-tags.js';
+
+/** Ids in one query. */
+const IDS_AT_ONCE = 500;
+/** A payload of which something is still to be sent is looked at again after this, milliseconds. */
+const POSTPONED_MS = 3_600_000;
+
+/** How long closed deliveries are kept, and how long the payloads of their events. */
+export interface Retention {
+  records: KeptDays;
+  payloads: KeptDays;
+}
+
+/** Deliveries and events, for as long as the operator keeps them. */
+export class RecordRepository extends RecordReader {
+  private readonly box: SecretBox | undefined;
+  readonly rows: DeliveryWriter;
+  readonly search: RowQueries;
+
+  /** @param box tags what is written */
+  constructor(
+    connection: Connection,
+    { records }: Retention,
+    sources: ReaderSources,
+    box: SecretBox | undefined,
+  ) {
+    const tags = new RowTags(box);
+    super(connection, sources, tags, new EventSeal(box));
+    this.box = box;
+    const { sealer, segments } = sources;
+    this.search = new RowQueries(this.deliveryModel, this.eventModel, this.unaltered);
+    this.rows = new DeliveryWriter(connection, { tags, reader: this.unaltered, sealer, segments, records });
+  }
+
+  /** Tags again what an older key tagged of rows and events. @returns how many */
+  async retagAll(): Promise<number> {
+    return (await this.rows.retagAll()) + (await retagEvents(this.eventModel, this.box));
+  }
+
+  /**
+   * Removes the payloads that are past their time, some at once: each command must end before a server that is silent
+   * for too long counts as gone.
+   *
+   * @returns how many
+   */
+  async removePayloads(now = sharedDate()): Promise<number> {
+    const expired = { payload_expires_at: { $lt: now } };
+    for (let removed = 0; ; ) {
+      const some = await this.eventModel.find(expired, { account_id: 1 }).limit(IDS_AT_ONCE).lean();
+      if (some.length === 0) return removed;
+      const needed = await this.withOpenDeliveries(some);
+      const ids = some.map(({ _id }) => _id);
+      const gone = ids.filter((id) => !needed.has(id));
+      const { modifiedCount } = await this.eventModel.updateMany(
+        { ...expired, _id: { $in: gone } },
+        { $unset: { sealed: 1, payload_expires_at: 1 } },
+      );
+      removed += modifiedCount;
+      if (needed.size > 0)
+        await this.eventModel.updateMany(
+          { _id: { $in: [...needed] } },
+          { $set: { payload_expires_at: new Date(now.getTime() + POSTPONED_MS) } },
+        );
+    }
+  }
+
+  /** The ids of those of some events with a delivery that is open. */
+  private async withOpenDeliveries(
+    events: readonly { _id: string; account_id: string }[],
+  ): Promise<Set<string>> {
+    const ofAccount = new Map<string, string[]>();
+    for (const { _id, account_id } of events)
+      ofAccount.set(account_id, [...(ofAccount.get(account_id) ?? []), _id]);
+    const open = new Set<string>();
+    for (const [account_id, ids] of ofAccount) {
+      const condition = { account_id, event_id: { $in: ids }, position: { $gte: FIRST_OPEN_POSITION } };
+      for (const { event_id } of await this.deliveryModel.find(condition, { event_id: 1 }).lean())
+        open.add(event_id);
+    }
+    return open;
+  }
+}

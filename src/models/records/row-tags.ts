@@ -1,0 +1,61 @@
+import type { Model } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
+import { Tags, textOf } from '../mongo/tags.js';
+import { type DeliveryDocument, type ListedDocument, UNLISTED } from './row-documents.js';
+
+/** A row before it has its tag. */
+type Untagged = Omit<ListedDocument, 'tag'>;
+
+/**
+ * Tags of rows: of whose each is, of all that lists are filtered and sorted by, of its record with revision and
+ * segment, and of what lists show. Detail and timeline have the commitment in the record.
+ */
+export class RowTags {
+  private readonly tags: Tags;
+
+  constructor(box: SecretBox | undefined) {
+    this.tags = new Tags(box, 'row');
+  }
+
+  tagged<R extends Untagged>(row: R): R & Pick<ListedDocument, 'tag'> {
+    return { ...row, tag: this.tags.tag(contentOf(row)) };
+  }
+
+  /** What shows that a row is not as it was written; `undefined` if nothing does. */
+  whatIsWrong(row: ListedDocument): string | undefined {
+    return this.tags.whatIsWrong(row.tag, contentOf(row));
+  }
+
+  /** Tags again what an older key tagged. @returns how many */
+  retagAll(model: Model<DeliveryDocument>): Promise<number> {
+    return this.tags.retagEach(model, contentOf, UNLISTED);
+  }
+}
+
+function contentOf(row: Untagged): string {
+  return textOf([
+    row._id,
+    row.account_id,
+    row.event_id,
+    row.endpoint_id,
+    row.event_kind,
+    row.status,
+    row.accepted_at,
+    row.keys,
+    row.marks,
+    row.error_code,
+    row.status_code,
+    row.results,
+    row.longest_ms,
+    row.position,
+    row.run_id,
+    row.turn,
+    row.revision,
+    row.record,
+    row.summary,
+    row.kept_at,
+    row.expires_at,
+    row.segment,
+    row.sum,
+  ]);
+}

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import type { Model } from 'mongoose';
+import { leafHash } from '../../domain/log/merkle-tree.js';
+import { commitTo, isSealedTextError, keyIdOf } from '../../domain/privacy/data-key.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { requireIntact, saltPurposes } from '../../domain/records/commitments.js';
+import { isRecordAltered, RecordAlteredError } from '../../domain/records/record-altered.js';
+import type { DeliveryRow, EventRow, ListedDelivery } from '../../domain/records/stored.js';
+import { type EventDocument, type EventSeal, toEvent } from '../event/event-document.js';
+import { nameOf, type Segment } from '../log/segments.js';
+import { withoutNulls } from '../mongo/collection.js';
+import type { DataKeyRepository } from '../privacy/data-keys.js';
+import { type DeliveryDocument, type ListedDocument, toListed } from './row-documents.js';
+import type { RowTags } from './row-tags.js';
+
+/** A delivery as it is stored, opened as far as its key exists. */
+export interface OpenedDelivery {
+  recorded: DeliveryRow;
+  /** The segment that its row names; absent while it is open. */
+  segment?: string;
+  /** It is not what was written; absent if it is. */
+  altered?: RecordAlteredError;
+}
+
+/** An event as it is stored, opened as far as its key exists. */
+export interface OpenedEvent {
+  event: EventRow;
+  /** It is not what was written; absent if it is. */
+  altered?: RecordAlteredError;
+}
+
+/**
+ * Reads rows and events, and sees whether they are as they were written. Whoever can write to MongoDB can
+ * alter them; but a row has a tag under a key that is not there, its record commits to all that is shown with it, and
+ * an event commits to its payload.
+ */
+export class UnalteredReader {
+  private readonly sealer: PayloadSealer;
+  private readonly keys: Pick<DataKeyRepository, 'wasErased'>;
+  private readonly tags: RowTags;
+  private readonly eventModel: Model<EventDocument>;
+  private readonly eventSeal: EventSeal;
+
+  constructor(
+    { sealer, keys }: { sealer: PayloadSealer; keys: Pick<DataKeyRepository, 'wasErased'> },
+    tags: RowTags,
+    eventModel: Model<EventDocument>,
+    eventSeal: EventSeal,
+  ) {
+    this.sealer = sealer;
+    this.keys = keys;
+    this.tags = tags;
+    this.eventModel = eventModel;
+    this.eventSeal = eventSeal;
+  }
+
+  /** Deliveries as lists show them. @throws RecordAlteredError for the first that was altered */
+  async listed(documents: readonly ListedDocument[]): Promise<ListedDelivery[]> {
+    for (const document of documents) {
+      const how = this.tags.whatIsWrong(document);
+      if (how !== undefined) throw new RecordAlteredError(document._id, how);
+    }
+    return documents.map(toListed);
+  }
+
+  /** Deliveries as they are read by themselves, each with what is wrong with it. */
+  async opened(documents: readonly DeliveryDocument[]): Promise<OpenedDelivery[]> {
+    const keys = await this.keysOf(documents);
+    return Promise.all(
+      documents.map(async (document) => {
+        const { _id, detail, event_id, segment } = document;
+        const opened = await this.open(document, detail ?? keys.get(event_id));
+        const how = this.tags.whatIsWrong(document);
+        const altered = how !== undefined && { altered: new RecordAlteredError(_id, how) };
+        return { ...opened, ...withoutNulls({ segment }), ...altered };
+      }),
+    );
+  }
+
+  /** @param key a text that names the key of its event; absent if nothing does any more */
+  private async open(
+    { detail, timeline, ...listed }: DeliveryDocument,
+    key: string | undefined,
+  ): Promise<Omit<OpenedDelivery, 'segment'>> {
+    const { _id: id, record, account_id: accountId, event_id: eventId, revision } = listed;
+    const context = { accountId, eventId };
+    let recorded: DeliveryRow = { ...toListed(listed), detail: undefined, timeline: undefined };
+    if (!isText(detail) || !isText(timeline))
+      return { recorded, altered: new RecordAlteredError(id, 'has a detail or timeline that is not a text') };
+    try {
+      const [openedDetail, openedTimeline, salt] = await Promise.all([
+        detail ? this.sealer.open(context, detail) : undefined,
+        timeline ? this.sealer.open(context, timeline) : undefined,
+        key === undefined ? undefined : this.sealer.salt(context, key, saltPurposes({ id, revision }).view),
+      ]);
+      recorded = { ...recorded, detail: openedDetail, timeline: openedTimeline };
+      if (typeof record !== 'string') {
+        const isSame = sumOf(detail, timeline) === listed.sum;
+        return isSame
+          ? { recorded }
+          : { recorded, altered: new RecordAlteredError(id, 'has another detail') };
+      }
+      requireIntact(recorded, salt);
+      const isGone = key !== undefined && !salt && !(await this.keys.wasErased(accountId, keyIdOf(key)));
+      if (isGone)
+        throw new RecordAlteredError(id, 'was sealed with a data key that is gone, and was not erased');
+      return { recorded };
+    } catch (error) {
+      if (isRecordAltered(error)) return { recorded, altered: error };
+      if (!isSealedTextError(error)) throw error;
+      const altered = new RecordAlteredError(id, 'has a text that does not open', { cause: error });
+      return { recorded, altered };
+    }
+  }
+
+  /** An event with its payload. */
+  async event(document: EventDocument): Promise<OpenedEvent> {
+    const { _id: eventId, account_id: accountId, sealed, commitment, payload_bytes } = document;
+    const altered = (how: string, cause?: unknown) => ({
+      event: toEvent(document),
+      altered: new RecordAlteredError(eventId, how, { cause }),
+    });
+    const wrong = this.eventSeal.whatIsWrong(document);
+    if (wrong !== undefined) return altered(wrong);
+    if (sealed === undefined || sealed === null) return { event: toEvent(document) };
+    if (typeof sealed !== 'string') return altered('has a payload that is not a text');
+    try {
+      const context = { accountId, eventId };
+      const payload = await this.sealer.open(context, sealed);
+      const salt = payload === undefined ? undefined : await this.sealer.salt(context, sealed);
+      const isSame =
+        payload === undefined ||
+        (Buffer.byteLength(payload) === payload_bytes && (!salt || commitTo(salt, payload) === commitment));
+      return isSame
+        ? { event: toEvent(document, payload) }
+        : altered('has another payload than it commits to');
+    } catch (error) {
+      if (!isSealedTextError(error)) throw error;
+      return altered('has a payload that does not open', error);
+    }
+  }
+
+  /** @throws RecordAlteredError for the first event that is not what was written, apart from its payload */
+  requireEvents(documents: readonly EventDocument[]): void {
+    for (const document of documents) {
+      const wrong = this.eventSeal.whatIsWrong(document);
+      if (wrong !== undefined) throw new RecordAlteredError(document._id, wrong);
+    }
+  }
+
+  /** Names the keys of the events of those that do not name it themselves, as long as anything is kept of them. */
+  private async keysOf(documents: readonly DeliveryDocument[]): Promise<Map<string, string>> {
+    const ids = documents.filter(({ detail }) => !detail).map(({ event_id }) => event_id);
+    if (ids.length === 0) return new Map();
+    const found = await this.eventModel.find({ _id: { $in: [...new Set(ids)] } }, { key: 1 }).lean();
+    return new Map(found.map(({ _id, key }) => [_id, key]));
+  }
+}
+
+/** What is wrong with a row by its segment; `undefined` if nothing is. */
+export function wrongIn(
+  segment: Segment,
+  { _id: id, revision, record }: Pick<DeliveryDocument, '_id' | 'revision' | 'record'>,
+): string | undefined {
+  if (segment.wrong !== undefined) return `is in the segment ${segment.id}, which ${segment.wrong}`;
+  const place = segment.records.indexOf(nameOf({ id, revision }));
+  if (place < 0) return `says that it is in the segment ${segment.id}, which does not name it`;
+  const isRight = typeof record === 'string' && segment.hashes[place]?.equals(leafHash(record));
+  return isRight ? undefined : `has another record than the one that the segment ${segment.id} names`;
+}
+
+/** Of what an open delivery has sealed. SHA-256, base64. */
+export function sumOf(detail: string | null | undefined, timeline: string | null | undefined): string {
+  return createHash('sha256')
+    .update(`${detail ?? ''}\n${timeline ?? ''}`)
+    .digest('base64');
+}
+
+/** What MongoDB has may be anything. */
+function isText(stored: unknown): boolean {
+  return stored === undefined || stored === null || typeof stored === 'string';
+}

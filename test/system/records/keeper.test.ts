@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict';
+import mongoose, { type Connection } from 'mongoose';
+import { Keeper } from '../../../activities/records/keeper.js';
+import { requireBoxes } from '../../../src/bin/process/secrets.js';
+import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
+import { leafHash } from '../../../src/domain/log/merkle-tree.js';
+import { keyIdOf } from '../../../src/domain/privacy/data-key.js';
+import { parseKeptDays } from '../../../src/domain/records/kept-days.js';
+import type { RowStore, Told, ToldRun } from '../../../src/domain/records/told.js';
+import { RecordRepository } from '../../../src/models/records/records.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { runRecords } from '../../support/parts/records.js';
+import { StoredRows, verifyRecords } from '../../support/parts/stored-rows.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+/** Tells of deliveries that no execution has, as executions do. */
+describe('rows of deliveries', () => {
+  let system: TestSystem;
+  let client: ApiClient;
+  let connection: Connection;
+  let stored: StoredRows;
+  let keeper: Keeper;
+  /** The latest run that Temporal knows. */
+  let latest: string;
+  let event_id: string;
+  let endpoint_id: string;
+  let id: string;
+
+  before(async () => {
+    system = await startSystem();
+    client = await system.account();
+    connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    stored = new StoredRows(connection);
+    keeper = keeperOf(system.database.records.rows);
+  });
+  after(async () => {
+    await connection.close();
+    await system.stop();
+  });
+  beforeEach(async () => {
+    // Nobody wants it, so that nothing else tells of it.
+    ({ id: event_id } = await client.purchase());
+    endpoint_id = newId('endpoint');
+    id = deliveryId({ event_id, endpoint_id });
+  });
+
+  const keeperOf = (rows: RowStore) =>
+    new Keeper({ rows, sealer: system.sealer, latestRun: async () => latest });
+  const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+  const began = at(-600);
+  const run = (number = 1, more: Partial<ToldRun> = {}): ToldRun => ({
+    ...{ workflow_id: `delivery:${id}`, run_id: `run-${number}`, started_at: began },
+    ...more,
+  });
+  const later = { started_at: at(-300) };
+  const attempt = (number: number, status_code: number) => ({
+    ...{ number, at: at(number - 60), duration_ms: 20, status_code, trigger: 'schedule' as const },
+    url: 'https://subscriber.example/hooks',
+  });
+  const open = (): DeliveryRecord => ({ status: 'retrying', attempts: [attempt(1, 500)] });
+  const closed = (): DeliveryRecord => ({ status: 'delivered', attempts: [attempt(1, 200)] });
+  const tell = (record: DeliveryRecord, turn = 2, of = run()): Told => {
+    const snapshot = { record, state: { kind: 'closed' as const }, failed: 0 };
+    const told = { account_id: client.accountId, event_id, endpoint_id, event_kind: 'purchase' };
+    return { run: of, turn, at: at(0), deliveries: [{ ...told, snapshot, max_attempts: 3 }] };
+  };
+  const row = () => stored.copyOf(id);
+  const read = () => client.delivery(id);
+  const certificate = () => client.request('GET', `/v18.0/deliveries/${id}/certificate`);
+  const segmentsOf = (revision = 1) => stored.segments.find({ records: `${id}/${revision}` }).toArray();
+  /** How many leaves the log has of a record. */
+  const leavesOf = async (record: unknown) => {
+    const hash = leafHash(String(record));
+    return (await system.database.log.leavesFrom(0)).filter((leaf) => leaf.equals(hash)).length;
+  };
+  /** What is said of the delivery, and of leaves. */
+  const wrong = async () =>
+    Object.entries((await verifyRecords(system)).found).filter(
+      ([name]) => name === id || name.startsWith('lea'),
+    );
+
+  describe('whose keeper was killed between keeping a row and making its segment', () => {
+    /** What it goes on with, if it was only frozen. */
+    let thaw: () => Promise<void>;
+
+    beforeEach(async () => {
+      const { sealer, settings, database } = system;
+      const days = parseKeptDays('1');
+      const { log, segments, dataKeys: keys } = database;
+      const stopped = Object.create(segments, {
+        insert: {
+          value: (...args: Parameters<typeof segments.insert>) => {
+            thaw = async () => void (await segments.insert(...args));
+            return Promise.reject(new Error('stopped'));
+          },
+        },
+      });
+      const sources = { sealer, keys, log, segments: stopped };
+      const { box } = requireBoxes(settings);
+      const { rows } = new RecordRepository(connection, { records: days, payloads: days }, sources, box);
+      await assert.rejects(keeperOf(rows).keep(tell(closed()), true), { message: 'stopped' });
+      assert.equal(await stored.segmentOf(await row()), null);
+    });
+
+    it('are shown, and not in the log; told again, they get a segment [world]', async () => {
+      assert.equal((await read()).status, 'delivered');
+      assert.equal((await certificate()).json.code, 'not_in_log');
+      assert.deepEqual(await wrong(), []);
+      const { record } = await row();
+      await keeper.keep(tell(closed()));
+      await runRecords(system);
+      const logged = await row();
+      assert.equal(logged['record'], record);
+      assert.equal(await system.database.log.isLeaf(String(record), await stored.leafOf(logged)), true);
+      assert.equal((await certificate()).status, 200);
+      assert.deepEqual(await wrong(), []);
+    });
+
+    it('are in the log before the row of a later run takes their place', async () => {
+      const { record } = await row();
+      await keeper.keep(tell(closed(), 1, run(2, later)));
+      await runRecords(system);
+      const second = await row();
+      assert.equal(second['revision'], 2);
+      assert.equal(await leavesOf(record), 1);
+      assert.ok((await stored.leafOf(second)) >= 0);
+      assert.deepEqual(await wrong(), []);
+    });
+
+    it('get a segment from the task that is repeated, and finds that nothing is left to do', async () => {
+      assert.equal((await keeper.recorded('run-1', 2, [{ event_id, endpoint_id }])).size, 1);
+      assert.ok(await stored.segmentOf(await row()));
+    });
+
+    it('get a segment from whoever sees that their execution was terminated, and cannot tell any more', async () => {
+      const { record } = await row();
+      const intervention = { action: 'terminate', at: at(0), by: 'ada' } as const;
+      await keeper.terminated({ run: run(), keys: [{ event_id, endpoint_id }], reason: 'x', intervention });
+      const adopted = await row();
+      assert.deepEqual([adopted['record'], adopted['status']], [record, 'delivered']);
+      assert.ok(await stored.segmentOf(adopted));
+    });
+
+    it('have one record, and at most a leaf more that accuses nobody, if it goes on later [world]', async () => {
+      await Promise.all([keeper.keep(tell(closed())), keeper.keep(tell(closed()))]);
+      await runRecords(system);
+      const kept = await row();
+      const leaf = await stored.leafOf(kept);
+      await thaw();
+      await runRecords(system);
+      assert.deepEqual(await row(), kept);
+      assert.equal((await certificate()).json.leaf_index, leaf);
+      assert.deepEqual(await wrong(), []);
+      await keeper.keep(tell(closed(), 1, run(2, later)));
+      await runRecords(system);
+      assert.deepEqual(await wrong(), []);
+    });
+
+    it('get no segment if somebody has altered them meanwhile [world]', async () => {
+      const kept = await row();
+      const record = String(kept['record']).replace(/"duration_ms":/, '"duration_ms":1');
+      await stored.rows.updateOne({ _id: id }, { $set: { record } });
+      await keeper.keep(tell(closed()));
+      await runRecords(system);
+      assert.equal(await stored.segmentOf(await row()), null);
+      assert.equal(await leavesOf(record), 0);
+      assert.match((await wrong()).join(), /was altered|is not what was written/);
+      await stored.restore(kept);
+      await keeper.keep(tell(closed()));
+      assert.ok(await stored.segmentOf(await row()));
+    });
+  });
+
+  it('wait for the log, which takes their segments with its next run, and notes where it has them [world]', async () => {
+    await keeper.keep(tell(closed()));
+    const segment = (await stored.segmentOf(await row())) ?? assert.fail();
+    assert.equal(segment['first'], -1);
+    assert.equal((await certificate()).json.code, 'not_in_log');
+    assert.deepEqual(await wrong(), []);
+    await runRecords(system);
+    assert.equal((await certificate()).status, 200);
+    // Killed before it had noted that, it finds them where they are, and does not append them again.
+    await stored.segments.updateOne({ _id: segment._id }, { $set: { first: -1 } });
+    assert.deepEqual(await wrong(), []);
+    await runRecords(system);
+    assert.equal((await certificate()).status, 200);
+    assert.equal(await leavesOf((await row())['record']), 1);
+  });
+
+  it('are one, in one segment and one leaf, if two keep them at once', async () => {
+    const keepers = Array.from({ length: 4 }, (_, at) => keeper.keep(tell(closed()), at % 2 === 0));
+    await Promise.all(keepers);
+    await runRecords(system);
+    assert.equal((await segmentsOf()).length, 1);
+    assert.equal(await leavesOf((await row())['record']), 1);
+    assert.equal((await certificate()).status, 200);
+  });
+
+  it('are no news to the task that told them, and to another one of the same turn if it has seen something else', async () => {
+    const told = tell(closed());
+    assert.deepEqual([...(await keeper.keep(told, true))], []);
+    assert.deepEqual([...(await keeper.keep(told))], []);
+    assert.deepEqual([...(await keeper.keep(tell({ ...closed(), attempts: [attempt(1, 200)] })))], [id]);
+    assert.deepEqual([...(await keeper.keep(tell(open())))], [id]);
+  });
+
+  it('keep their record if what they say is told once more', async () => {
+    const told = tell(closed());
+    await keeper.keep(told, true);
+    const before = await row();
+    assert.deepEqual([...(await keeper.keep({ ...told, turn: told.turn + 1 }))], []);
+    assert.deepEqual(await row(), before);
+  });
+
+  it('stay as what was told last, in whatever order it arrives', async () => {
+    await Promise.all([
+      keeper.keep(tell(open(), 1), true),
+      keeper.keep(tell(closed(), 3)),
+      keeper.keep(tell(open(), 2)),
+    ]);
+    const kept = await row();
+    assert.deepEqual([kept['status'], kept['turn'], kept['revision']], ['delivered', 3, 1]);
+    // Who tells late, or of the same turn, hears that something else was told meanwhile.
+    for (const turn of [1, 2, 3]) assert.deepEqual([...(await keeper.keep(tell(open(), turn)))], [id]);
+    assert.deepEqual(await row(), kept);
+  });
+
+  it('are of the later run if it was sent again, and what an earlier one tells late changes nothing', async () => {
+    await keeper.keep(tell(closed()));
+    const again: DeliveryRecord = {
+      ...open(),
+      interventions: [{ action: 'resend', at: later.started_at, by: 'ada' }],
+    };
+    await keeper.keep(tell(again, 1, run(2, later)));
+    const reopened = await row();
+    const { record, segment, revision, sum } = reopened;
+    assert.deepEqual([record, segment, revision, typeof sum], [undefined, undefined, 2, 'string']);
+    assert.deepEqual(
+      (await read()).earlier_runs?.map(({ run_id, status }) => [run_id, status]),
+      [['run-1', 'delivered']],
+    );
+    await keeper.keep(tell(open(), 9));
+    assert.deepEqual(await row(), reopened);
+    await keeper.keep(tell({ ...again, ...closed() }, 2, run(2, later)));
+    await runRecords(system);
+    assert.deepEqual([(await segmentsOf(1)).length, (await segmentsOf(2)).length], [1, 1]);
+    assert.deepEqual(await wrong(), []);
+  });
+
+  it('are of the run that Temporal has after a reset, whichever of both tells first', async () => {
+    await keeper.keep(tell(open(), 5));
+    latest = 'run-1b';
+    const reset = run(1, { run_id: latest });
+    await keeper.keep(tell(open(), 3, reset));
+    assert.equal((await row())['run_id'], latest);
+    const kept = await row();
+    await keeper.keep(tell(closed(), 6));
+    assert.deepEqual(await row(), kept);
+    await keeper.keep(tell(closed(), 4, reset));
+    const { status, timeline } = JSON.parse((await row())['summary'] as string);
+    assert.deepEqual([status, timeline], ['delivered', undefined]);
+    const { data } = (await client.request('GET', `/v18.0/deliveries/${id}/timeline`)).json;
+    assert.deepEqual(
+      data
+        .filter(({ type }: { type: string }) => type === 'reset')
+        .map((one: { run_id: string }) => one.run_id),
+      [latest],
+    );
+  });
+
+  it('are closed as terminated once, by the run that was, and what it tells late changes nothing', async () => {
+    await keeper.keep(tell(open()));
+    const intervention = { action: 'terminate', at: at(0), by: 'ada' } as const;
+    const terminate = (of: ToldRun) =>
+      keeper.terminated({
+        run: of,
+        keys: [{ event_id, endpoint_id }],
+        reason: 'No longer wanted.',
+        intervention,
+      });
+    const before = await row();
+    await terminate(run(2, later));
+    assert.deepEqual(await row(), before);
+    await terminate(run());
+    const terminated = await row();
+    const { status, reason, closed_at, attempts } = await read();
+    assert.deepEqual(
+      [status, reason, closed_at, attempts.length],
+      ['terminated', 'No longer wanted.', intervention.at, 1],
+    );
+    await terminate(run());
+    assert.deepEqual([...(await keeper.keep(tell(closed(), 9)))], [id]);
+    assert.deepEqual(await row(), terminated);
+    assert.equal((await segmentsOf()).length, 1);
+  });
+
+  for (const altered of ['detail', 'summary'] as const)
+    it(`take nothing over from one whose ${altered} somebody has altered`, async () => {
+      await keeper.keep(tell(open()));
+      const { detail, summary } = await row();
+      const context = { accountId: client.accountId, eventId: event_id };
+      const text = (await system.sealer.open(context, String(detail))) ?? '';
+      const forged = {
+        detail: `p1.${keyIdOf(String(detail))}.${text.replace('subscriber.example', 'somebody.example')}`,
+        summary: String(summary).replace('retrying', 'delivered'),
+      };
+      await stored.rows.updateOne({ _id: id }, { $set: { [altered]: forged[altered] } });
+      const { json } = await client.request('GET', `/v18.0/deliveries/${id}`);
+      assert.equal(json.code, 'record_altered');
+      assert.equal((await keeper.recorded('run-1', 1, [{ event_id, endpoint_id }])).size, 0);
+      // As an execution tells it that has left to the row what its endpoint answered.
+      const attempts = open().attempts.map((one) => ({ ...one, shortened: true as const }));
+      await keeper.keep(tell({ status: 'delivered', attempts }, 3));
+      const delivery = await read();
+      assert.deepEqual(
+        [delivery.status, delivery.attempts[0]?.url],
+        ['delivered', 'https://subscriber.example/hooks'],
+      );
+    });
+});
