@@ -27,7 +27,7 @@ export interface WitnessOptions {
   state: string;
 }
 
-/** What it saw last of each log: signed checkpoints by origin. */
+/** Latest checkpoints that it saw of each log: signed, by origin. */
 type Seen = Record<string, string>;
 
 interface Answer {

@@ -29,7 +29,7 @@ export interface TemporalSettings {
   apiKey?: string | undefined;
   /** Whether TLS is used, or with which files; absent: only with an API key. */
   tls?: boolean | TemporalTls | undefined;
-  /** What payloads are encrypted with, the newest first; absent: they are not. */
+  /** Keys with which payloads are encrypted, the newest first; absent: they are not. */
   payloadKeys?: readonly SecretKey[] | undefined;
   /**
    * How many calls that list or count this connection makes in a second; absent: as many as {@link visibilityRoom}
