@@ -19,7 +19,7 @@ interface IncidentPorts {
   ledger: LedgerWriter;
 }
 
-/** What incidents and time do to an endpoint. Each may be repeated after a crash. */
+/** Activities by which incidents and time change an endpoint. Each may be repeated after a crash. */
 export function createEndpointActivities({ endpoints, incidentStore, ledger, raiser }: IncidentPorts) {
   const ports = { endpoints, incidentStore, ledger, raiser };
   return {
