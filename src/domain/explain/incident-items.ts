@@ -14,7 +14,11 @@ const ENDS: Record<IncidentOutcome, string> = {
  * @param from what was before is left out
  * @param until what was after is left out
  */
-export function incidentItems(incidents: readonly EndpointIncident[], from: Date, until: Date): TimelineItem[] {
+export function incidentItems(
+  incidents: readonly EndpointIncident[],
+  from: Date,
+  until: Date,
+): TimelineItem[] {
   const isWithin = ({ at }: TimelineItem) => at >= from.toISOString() && at <= until.toISOString();
   return incidents.flatMap(itemsOf).filter(isWithin);
 }

@@ -33,7 +33,11 @@ export class IncidentRepository {
   /** Records that an incident began. A repeat changes nothing. @param since ISO 8601, UTC: the first failure */
   async began({ account_id, endpoint_id }: EndpointKey, since: string): Promise<void> {
     const fields = { account_id, endpoint_id, began_at: new Date(since) };
-    await this.model.updateOne({ _id: `${endpoint_id} ${since}` }, { $setOnInsert: fields }, { upsert: true });
+    await this.model.updateOne(
+      { _id: `${endpoint_id} ${since}` },
+      { $setOnInsert: fields },
+      { upsert: true },
+    );
   }
 
   /** Records how the open incident of an endpoint ended. A repeat changes nothing. */
