@@ -1,4 +1,4 @@
-import type { Origin } from '../change/change.js';
+import type { NamedOrigin } from '../change/change.js';
 
 /**
  * What a deletion is doing: ending access, removing endpoints, ending open deliveries, erasing payloads, or nothing any
@@ -39,7 +39,7 @@ export function newDeletion({ payloads }: Pick<DeletionRequest, 'payloads'>): Ac
 /** What is to be deleted, and who asked for it: recorded with everything that ends. */
 export interface DeletionRequest {
   account_id: string;
-  origin: Origin;
+  origin: NamedOrigin;
   /** Absent: they are kept. */
   payloads?: PayloadRule;
 }

@@ -21,7 +21,7 @@ export type Cause =
   | {
       code: 'endpoint';
       status: Exclude<EndpointStatus, 'active'> | 'failing' | 'busy';
-      /** What its owner gave as the reason of its status. */
+      /** Why it has that status, unless its owner has said so: histories have no text of theirs. */
       said?: string;
       /** Failing: since when. ISO 8601, UTC. */
       since?: string;
