@@ -20,6 +20,7 @@ import { ChangeRepository } from './change/changes.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EveryEndpoint } from './endpoint/every-endpoint.js';
+import { IncidentRepository } from './endpoint/incidents.js';
 import { ListenerRepository } from './endpoint/listeners.js';
 import { UsedTicketRepository } from './endpoint/used-tickets.js';
 import { EventKindRepository } from './event/event-kinds.js';
@@ -149,6 +150,7 @@ export async function connectDatabase(
     endpoints: new EndpointRepository(connection, box, changes, timings),
     everyEndpoint: new EveryEndpoint(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
+    incidents: new IncidentRepository(connection),
     events: new EventRepository(connection, records, box),
     /** Of stored events, for attempts. */
     payloads: new PayloadReader(connection, sealer, box),

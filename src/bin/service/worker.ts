@@ -42,6 +42,7 @@ export function runWorker(
     },
     {
       endpoints: endpointDirectory(database.endpoints),
+      incidentStore: database.incidents,
       pending: pendingEndpoints(database, ledger.starter),
       publicUrl: settings.HOOKLINE_PUBLIC_URL,
       ...ports,
