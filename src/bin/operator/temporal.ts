@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { childEnvironment, findTemporalCli, LOOPBACK } from '../../../packages/embedded-servers/src/index.js';
 import type { Settings } from '../../config/schema.js';
-import { findTemporalCli } from '../../embedded/binaries/temporal-binary.js';
-import { childEnvironment } from '../../embedded/child-environment.js';
-import { LOOPBACK } from '../../embedded/servers/ports.js';
 
 /**
  * Runs Temporal's own command line on Hookline's server and namespace. What it prints and its exit code are its own.

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../src/embedded/servers/ports.js';
+import { freePort } from '../../../packages/embedded-servers/src/index.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { needs } from '../../support/needs.js';
