@@ -67,8 +67,6 @@ export function ownerOf({ state: { caller, account } }: Pick<Context, 'state'>):
 export interface Development {
   /** Signs in whoever started it. */
   signIns: SignInCodes;
-  /** Where Temporal UI is, which may then show payloads in clear; undefined without one. */
-  temporalUiUrl: string | undefined;
 }
 
 /** Dependencies of the routes. */
