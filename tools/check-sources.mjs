@@ -45,7 +45,7 @@ const SHARES_TIME = /^(activities|src\/(api|domain|models|temporal|bin\/service)
 /** Files of it that read this machine's clock, and why they may. */
 const READS_CLOCK = {
   'src/domain/time/server-clock.ts': 'compares it with that of a server',
-  'src/domain/log/cosignature.ts': 'a witness is a program of its own',
+  'packages/tlog/src/cosignature.ts': 'a witness is a program of its own',
   'src/domain/sequence/number-source.ts':
     'a lease that ends sooner by it does no harm; a machine may have slept',
   'src/api/oauth/routes.ts': 'the OAuth library goes by it',
