@@ -61,7 +61,7 @@ export const IMPATIENT = { HOOKLINE_DISABLE_AFTER: '4s', HOOKLINE_PROBE_INTERVAL
  */
 export const UNTIL_DISABLED = { retry_schedule: Array<string>(15).fill('500ms') };
 
-/** Each delivery has an execution of its own, under its id, also in a moment of many: for tests that read one in Temporal. */
+/** Each delivery has an execution of its own, also in a moment of many: for tests that read one in Temporal. */
 export const ONE_BY_ONE = { HOOKLINE_GROUP_COMMIT: 'off' };
 
 /** Behind a proxy that says who calls. */

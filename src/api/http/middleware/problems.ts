@@ -94,7 +94,7 @@ function unavailable(ctx: Context, reason: string, Kind = Problem): Problem {
   });
 }
 
-/** What a producer should do who does not know whether an event was accepted. */
+/** Advice for a producer who does not know whether an event was accepted. */
 function adviceOfEvent({ state: { event_id }, req, path }: Context): string {
   if (/\/events\/?$/.test(path))
     return 'It is not known which events were accepted: send the request again; an event with an idempotency_key is accepted once.';
