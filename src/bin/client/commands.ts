@@ -68,7 +68,7 @@ export const CLIENT_COMMANDS = {
       JSON_HELP,
     ],
     options: { each: flag, json },
-    run: async (values, positionals) => (await import('./publish.js')).publish(values, positionals),
+    run: async (values, positionals) => (await import('./trigger/publish.js')).publish(values, positionals),
   },
   deliveries: {
     summary: 'list deliveries, show one with its attempts, or act on one',

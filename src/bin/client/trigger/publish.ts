@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { newIdempotencyKey, type Schemas } from '../../../clients/typescript/src/index.js';
-import { CommandError, type Values } from '../command.js';
-import { client } from './connection.js';
-import { deliveryCount, note, plain, print, printJson } from './terminal.js';
+import { newIdempotencyKey, type Schemas } from '../../../../clients/typescript/src/index.js';
+import { CommandError, type Values } from '../../command.js';
+import { client } from '../connection.js';
+import { deliveryCount, note, plain, print, printJson } from '../terminal.js';
 
 /** Events and bytes of one request, with room for what stands around them. */
 const MOST = { events: 100, bytes: 1_000_000 };
