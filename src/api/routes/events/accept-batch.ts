@@ -15,7 +15,7 @@ import {
 /** Deliveries of all events that are accepted together or not at all. */
 export const MAX_BATCH_DELIVERIES = 10_000;
 
-/** What became of one of several events: it is stored, or the error for which it is not. */
+/** The outcome for one of several events: it is stored, or the error for which it is not. */
 export type Outcome = { checked: CheckedEvent; kept: KeptEvent } | { error: unknown };
 
 /** Accepts each of some events, or refuses it, by itself; in their order. */

@@ -20,7 +20,7 @@ export const EVENT_HEADERS = {
     'Ids of the only endpoints that may get the event, with commas between: it goes to those of them that it matches. Without this header it goes to every endpoint that it matches',
 };
 
-/** What the headers of a request say about its event. @throws Problem 400 */
+/** Reads what the headers of a request say about its event. @throws Problem 400 */
 export function readEventHeaders(ctx: Context) {
   return {
     idempotencyKey: readIdempotencyKey(ctx),
