@@ -9,7 +9,7 @@ import type { DeliveryTarget } from './delivery.js';
 /** Endpoints that one event may name. */
 export const MAX_NAMED_ENDPOINTS = 20;
 
-/** What is wrong with a list of endpoints, as the end of a sentence. */
+/** Rule for a list of endpoints, as the end of a sentence. */
 export const NAMED_ENDPOINTS_RULE = `must be 1 to ${MAX_NAMED_ENDPOINTS} ids of endpoints (ep_…)`;
 
 /**

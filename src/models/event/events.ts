@@ -152,7 +152,7 @@ export class EventRepository implements EventStore {
   }
 }
 
-/** What `once` holds of an event with an idempotency key. */
+/** Value of `once` of an event with an idempotency key. */
 function onceOf(accountId: string, key: string): string {
   return `${accountId}:${key}`;
 }
