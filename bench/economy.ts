@@ -1,6 +1,6 @@
+import { freePort } from '../packages/embedded-servers/src/index.js';
 import { requireServers } from '../src/bin/process/server-settings.js';
 import { loadSettings } from '../src/config/load.js';
-import { freePort } from '../src/embedded/servers/ports.js';
 import { connectTemporal } from '../src/temporal/server/connection.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
@@ -8,7 +8,7 @@ import { type BenchServers, startBenchSystem } from './support/system.js';
 import { countCalls } from './support/temporal-calls.js';
 import { until } from './support/until.js';
 
-/** What one delivery costs the engine. */
+/** Cost of one delivery to the engine. */
 export interface Economy {
   historyEvents: number;
   /** Calls to Temporal, without long polls and the worker's signs of life. */

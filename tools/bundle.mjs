@@ -1,6 +1,6 @@
 /**
- * Bundles the command line into `dist/bin`: to find, read and link two thousand modules takes a sixth of the time in
- * which a service becomes ready (`docs/decisions/0037-ready-soon.md`). A part that is loaded later, such as a command,
+ * Bundles the command line into `dist/bin`: finding, reading and linking two thousand modules takes a sixth of the time
+ * until a service is ready (`docs/decisions/0005-embedded-servers.md`). A part that is loaded later, such as a command,
  * stays a file of its own.
  */
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 const OUT = 'dist/bin';
 /** Loaded as they are: they find files of their own, or must be the same for the threads that Temporal's SDK starts. */
 const EXTERNAL = ['@temporalio/*', '@grpc/grpc-js', 'mongodb-memory-server-core', 'pino', 'piscina'];
-/** What a module finds files beside itself by. */
+/** Names by which a module finds files beside itself. */
 const OWN_PLACE = /\b(__dirname|require\.resolve|import\.meta\.(url|dirname|filename))\b/;
 
 /**

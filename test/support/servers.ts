@@ -1,4 +1,3 @@
-import { parseSecretKeys } from '../../src/domain/access/secret-box.js';
 import type { TemporalSettings } from '../../src/temporal/server/connection.js';
 import { needs } from './needs.js';
 
@@ -9,7 +8,7 @@ export interface TestServers {
   temporalAddress: string;
   namespace: string;
   mongodbUri: string;
-  /** What Temporal demands, in the rehearsal of Temporal Cloud. */
+  /** Key that Temporal demands, in the rehearsal of Temporal Cloud. */
   apiKey?: string;
 }
 
@@ -47,7 +46,6 @@ export function temporalOfRun(): TemporalSettings {
   return {
     address,
     namespace,
-    payloadKeys: parseSecretKeys(TEST_PAYLOAD_KEYS.join()),
     ...(apiKey !== undefined && { apiKey, tls: false }),
   };
 }

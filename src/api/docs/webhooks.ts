@@ -38,7 +38,7 @@ export const WEBHOOK_HEADERS: Record<string, { description: string; schema: Json
   },
 };
 
-/** What endpoints receive: a webhook for each of some kinds, by default those that every account has. */
+/** Webhooks that endpoints receive: one for each of some kinds, by default those that every account has. */
 export function describeWebhooks(
   components: SchemaComponents,
   kinds: readonly EventKind[] = EVENT_KINDS,

@@ -6,7 +6,7 @@ const FILTER_HELP = [
   '--endpoint ep_…, --event evt_…, --kind purchase, --key order_id:1001, --status retrying,parked',
 ];
 
-/** What users of the API can do: with HOOKLINE_URL and a key or a login, on any machine. */
+/** Commands over the API: with HOOKLINE_URL and a key or a login, on any machine. */
 export const CLIENT_COMMANDS = {
   login: {
     summary: 'log in at a server with a browser, instead of setting HOOKLINE_API_KEY',

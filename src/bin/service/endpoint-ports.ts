@@ -4,13 +4,14 @@ import { deliveryId, parseAttemptName } from '../../domain/basics/delivery-id.js
 import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change/change.js';
 import { recipientsOf } from '../../domain/delivery/recipients.js';
 import { GONE } from '../../domain/endpoint/endpoint.js';
+import type { Database } from '../../models/database.js';
 import type { StoredEndpoint } from '../../models/endpoint/endpoint-document.js';
 import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 
 const TOKEN_BYTES = 24;
 
-/** What activities need of endpoints, on the repository that has them. */
+/** Endpoints as activities need them, on the repository that has them. */
 export function endpointDirectory(endpoints: EndpointRepository): EndpointDirectory {
   const forAttempt = (endpoint: StoredEndpoint | undefined) =>
     endpoint && { ...endpoint, ...rateLimitOf(endpoint), secrets: () => endpoints.secretsOf(endpoint) };
@@ -50,8 +51,11 @@ function disabledBy(
   return reason === GONE ? subscriberOrigin(from) : { ...systemOrigin('incident'), ...from };
 }
 
-/** What verification needs of endpoints. */
-export function pendingEndpoints(endpoints: EndpointRepository, starter: DeliveryStarter): PendingEndpoints {
+/** Endpoints as verification needs them. */
+export function pendingEndpoints(
+  { endpoints, privateInputs }: Pick<Database, 'endpoints' | 'privateInputs'>,
+  starter: DeliveryStarter,
+): PendingEndpoints {
   return {
     async loadPending({ account_id, endpoint_id }) {
       const endpoint = await endpoints.getFresh(account_id, endpoint_id);
@@ -64,12 +68,13 @@ export function pendingEndpoints(endpoints: EndpointRepository, starter: Deliver
       return { ...endpoint, ...secrets, verification_token };
     },
     async verified({ account_id, endpoint_id }, { verification_revision, from }, allowedRate) {
+      const request = await privateInputs.fromOf(from);
       for (;;) {
         const endpoint = await endpoints.getFresh(account_id, endpoint_id);
         const isSubject = endpoint?.verification_revision === verification_revision;
         if (!isSubject || endpoint.status !== 'pending') return false;
         // Nothing is written if its owner has changed it in between: it is read again.
-        if (await endpoints.verified(endpoint, allowedRate, from)) return true;
+        if (await endpoints.verified(endpoint, allowedRate, request)) return true;
       }
     },
     async release({ account_id, endpoint_id }) {
@@ -84,7 +89,8 @@ export function pendingEndpoints(endpoints: EndpointRepository, starter: Deliver
 }
 
 /**
- * What its owner set and what its subscriber allowed, per minute, in a CloudEvents verification: the lower one holds.
+ * Rate limit of an endpoint, per minute, by its owner and by its subscriber's CloudEvents verification: the lower one
+ * holds.
  */
 function rateLimitOf({ rate_limit, allowed_rate }: StoredEndpoint): { rate_limit?: number } {
   const rate = Math.min(

@@ -1,4 +1,18 @@
 import { z } from 'zod';
+import {
+  type Checkpoint,
+  cosignaturesBy,
+  decodeBase64,
+  HASH_BYTES,
+  isConsistent,
+  isIncluded,
+  leafHash,
+  NoteError,
+  type NoteVerifier,
+  openCheckpoint,
+  readVerifierKey,
+  readWitnessKey,
+} from '../../../packages/tlog/src/index.js';
 import { DELIVERY_ID_PATTERN } from '../basics/delivery-id.js';
 import { idPattern } from '../basics/ids.js';
 import { CHANGE_OUTCOMES } from '../change/change.js';
@@ -7,11 +21,7 @@ import { CURRENT_VERSION } from '../http/versions.js';
 import { commitTo } from '../privacy/data-key.js';
 import { canonicalJson } from '../records/canonical-json.js';
 import { RECORD_FORMAT } from '../records/record.js';
-import { type Checkpoint, openCheckpoint } from './checkpoint.js';
-import { cosignaturesBy, readWitnessKey } from './cosignature.js';
-import { HASH_BYTES, isConsistent, isIncluded, leafHash } from './merkle-tree.js';
-import { NoteError, type NoteVerifier, readVerifierKey } from './signed-note.js';
-import { CertificateError, decodeBase64, readStrictly } from './strict-text.js';
+import { CertificateError, readStrictly } from './strict-text.js';
 
 /** Of the shape of certificates. */
 export const CERTIFICATE_FORMAT = 2;
@@ -23,7 +33,7 @@ const hashSchema = z
 /** Hashes of a proof. A log that could be counted has no longer one. */
 const proofSchema = z.array(hashSchema).max(64);
 
-/** What the log shows about one record. Only those fields of the record are named here that are looked at. */
+/** Proof of one record in the log. It names only those fields of the record that are used. */
 export const certificateSchema = z.strictObject({
   type: z.literal('certificate'),
   format: z.literal(CERTIFICATE_FORMAT),
@@ -85,7 +95,7 @@ const NAMED_BY = {
 
 export type Certificate = z.output<typeof certificateSchema>;
 
-/** What opens a commitment: with it, everybody can see that a payload is the one that a record commits to. */
+/** Opening of a commitment: with it, everybody can see that a payload is the one that a record commits to. */
 export const openingSchema = z.strictObject({
   type: z.literal('opening'),
   format: z.literal(CERTIFICATE_FORMAT),
@@ -105,7 +115,7 @@ export const consistencySchema = z.strictObject({
   proof: proofSchema.describe('Proof by RFC 6962, section 2.1.2: hashes in base64'),
 });
 
-/** What a certificate is checked against besides itself. Texts of files. */
+/** Evidence besides itself that a certificate is checked against. Texts of files. */
 export interface Evidence {
   /** The log's key, from elsewhere. Absent: the one in the certificate. */
   key?: string | undefined;

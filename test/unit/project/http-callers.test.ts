@@ -9,6 +9,13 @@ import { gzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';
 import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import { createPoster } from '../../../activities/http/poster.js';
+import {
+  newSigningKey,
+  newWitnessKey,
+  readSigningKey,
+  readWitnessSigner,
+  signCheckpoint,
+} from '../../../packages/tlog/src/index.js';
 import { client } from '../../../src/bin/client/connection.js';
 import { linesOf } from '../../../src/bin/client/export.js';
 import { createForwarder } from '../../../src/bin/client/listen/forward.js';
@@ -22,12 +29,9 @@ import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witne
 import { loadSettings } from '../../../src/config/load.js';
 import { newSecretKey } from '../../../src/domain/access/secret-box.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
-import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
-import { newWitnessKey, readWitnessSigner } from '../../../src/domain/log/cosignature.js';
-import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
 
 const MIB = 1_024 * 1_024;
-/** What a response would have if nobody ended it, and what the sockets of both sides hold, bytes. */
+/** Length of a response that nobody would end, beyond what the sockets of both sides hold, bytes. */
 const ENDLESS = 96 * MIB;
 const ON_THE_WAY = 24 * MIB;
 /** Of 32 MiB each, compressed: 2 GiB in all. */
@@ -145,13 +149,16 @@ const CALLERS: Record<string, Caller | string> = {
     },
   },
   'src/bin/service/watch/open-telemetry.ts': 'the exporter reads 4 MiB (MAX_RESPONSE_BODY_SIZE)',
-  'src/embedded/binaries/mongo-binary.ts': 'a process of its own, whose file is compared with its checksum',
-  'src/embedded/binaries/temporal-binary.ts': 'a process of its own, given up when nothing arrives',
-  'src/embedded/servers/ui-proxy.ts': 'passes on what Temporal UI answers piece by piece, and keeps nothing',
+  'packages/embedded-servers/src/binaries/mongo-binary.ts':
+    'a process of its own, whose file is compared with its checksum',
+  'packages/embedded-servers/src/binaries/temporal-binary.ts':
+    'a process of its own, given up when nothing arrives',
+  'packages/embedded-servers/src/servers/ui-proxy.ts':
+    'passes on what Temporal UI answers piece by piece, and keeps nothing',
 };
 
-const FOLDERS = ['activities', 'clients/typescript/src', 'src', 'workflows'];
-/** What makes requests: `fetch`, what is made of it, and packages with a client in them. */
+const FOLDERS = ['activities', 'clients/typescript/src', 'packages', 'src', 'workflows'];
+/** Code that makes requests: `fetch`, what is made of it, and packages with a client in them. */
 const FETCH = /(?<![.\w])fetch\(|\bbounded(Fetch|Request)\b|globalThis\.fetch\b|\bnew (WebSocket|Provider)\(/;
 const PACKAGES =
   /(?:from |import\()'(undici|node:https?|node:http2|ws|oauth4webapi|nodemailer|openapi-fetch|got|axios|node-fetch|mongodb-memory-server-core|@temporalio\/testing|@opentelemetry\/exporter[\w-]*)'/;
@@ -212,7 +219,7 @@ describe('callers of HTTP', () => {
     const [found, unbounded]: [string[], string[]] = [[], []];
     for (const folder of FOLDERS)
       for (const name of await readdir(folder, { recursive: true }))
-        if (/\.ts$/.test(name) && !name.includes('node_modules')) {
+        if (/\.ts$/.test(name) && !/\b(node_modules|dist|test)\//.test(name)) {
           const source = await readFile(`${folder}/${name}`, 'utf8');
           if (calls(source)) found.push(`${folder}/${name}`);
           for (const [made] of source.matchAll(/new Hookline\(.*$/gm))

@@ -2,7 +2,7 @@ import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
 import type { Subscription } from '../../../domain/delivery/recipients.js';
 import type { RowSearch } from '../../../domain/records/row-search.js';
 import type { RecordReads } from '../../../domain/records/stored.js';
-import type { Registration, ReplayItem, ReplayPlan } from '../../../domain/replay/replay.js';
+import type { Registration, ReplayItem, SelectingPlan } from '../../../domain/replay/replay.js';
 
 /** Where a page of what a replay acts on begins. */
 export interface ReplayCursor {
@@ -21,7 +21,7 @@ export interface Found {
   is_gone?: true;
 }
 
-/** What was looked at together. */
+/** Part of a search that is read together. */
 export interface ReplayPart {
   found: Found[];
   /** Where the next part begins; absent on the last one. */
@@ -34,7 +34,7 @@ export interface ReplayPage extends ReplayPart {
   up_to: string;
 }
 
-/** What an endpoint is and was registered for: kept elsewhere than deliveries. */
+/** Registrations of an endpoint, present and past: stored elsewhere than deliveries. */
 export interface Registrations {
   /** As it is; `undefined` if the account has no such endpoint. */
   now(
@@ -45,20 +45,20 @@ export interface Registrations {
   at(accountId: string, endpointId: string, time: Date): Promise<Subscription | undefined>;
 }
 
-/** What is read of what replays act on. */
+/** Sources of what replays act on. */
 export interface ReplaySources {
   records: RecordReads & { search: RowSearch };
   registrations: Registrations;
 }
 
-/** What is looked for in one part. */
+/** Request for one part of a search. */
 export interface PartRequest extends ReplaySources {
-  plan: ReplayPlan;
+  plan: SelectingPlan;
   /** Registrations whose selections are compared. */
   compared: readonly Registration[];
   from: ReplayCursor;
   /** The id before which events end. */
   until: string;
-  /** What is looked at, at most. */
+  /** The most that is read. */
   limit: number;
 }

@@ -26,7 +26,7 @@ const AGAIN = { forMs: 2_500, everyMs: 100 };
  */
 const SLOWED_MS = 1_000;
 
-/** What the caller knows of an event, and of the endpoints that it goes to. */
+/** The caller's knowledge of an event, and of the endpoints that it goes to. */
 export interface EventHints {
   /** Which of the endpoints are failing, by id. */
   failing?: ReadonlyMap<string, FailingMark>;
