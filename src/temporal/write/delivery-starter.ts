@@ -98,7 +98,7 @@ export class DeliveryStarter implements StartPlanner {
 
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
-  private readonly intake: EventIntake;
+  readonly intake: EventIntake;
   private readonly unstarted = new Unstarted();
   private saying: Promise<void> = Promise.resolve();
   private readonly retrying: RetriedStarts;
