@@ -62,7 +62,7 @@ export interface ReplayPlan {
   actor: Actor;
 }
 
-/** Selection of a replay, and why it was asked for. No history has it. */
+/** Selection of a replay, and its reason. No history has it. */
 export interface ReplayInput {
   filter: ReplayFilter;
   from: Omit<Origin, 'actor' | 'address'>;
@@ -97,7 +97,7 @@ export interface ReplayEnd {
   run_id: string;
 }
 
-/** What a replay selects is not kept any more: MongoDB was restored from a backup that is older than the replay. */
+/** The selection of a replay is no longer kept: MongoDB was restored from a backup that is older than the replay. */
 export class LostReplayError extends Error {
   override readonly name = 'LostReplayError';
 

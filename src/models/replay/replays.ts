@@ -118,7 +118,7 @@ export class ReplayRepository {
   }
 }
 
-/** What the tag of a replay is of. */
+/** Text that the tag of a replay covers. */
 function contentOf({
   _id,
   account_id,

@@ -15,7 +15,7 @@ import { ReplayReader, type ReplayReads } from '../../../src/temporal/read/repla
 import { type ReplayStore, Replays } from '../../../src/temporal/write/replay/replays.js';
 import { clockOfEach } from '../../support/clock.js';
 
-/** What all processes share. */
+/** State that all processes share. */
 class Installation {
   /** Ids of the executions in Temporal, with whether they are open. */
   readonly executions = new Map<string, 'RUNNING' | 'TERMINATED'>();

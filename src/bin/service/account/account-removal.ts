@@ -13,7 +13,7 @@ const ENDPOINTS_AT_ONCE = 50;
 const PAGE_SIZE = 50;
 const CANCELS_AT_ONCE = 10;
 
-/** What the deletion of an account does. */
+/** Steps of the deletion of an account. */
 export function createAccountRemoval(
   database: Database,
   { control, replays, accountDeletions }: Ledger,
