@@ -74,6 +74,7 @@ const ONE_OF =
 const TAGS = {
   events: 'Events from producers',
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',
+  catalogue: "The account's event kinds as OpenAPI and AsyncAPI documents, for subscribers' generators",
   endpoints: 'Where events are delivered',
   deliveries: 'Deliveries of events to endpoints',
   subjects: 'Persons that events are about: erasing their payloads',
