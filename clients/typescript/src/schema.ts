@@ -774,7 +774,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pause a replay: it acts on nothing more until it is resumed
+         * Pause a replay until it is resumed
          * @description Requires the scope `deliveries:write`.
          */
         post: operations["pauseReplay"];
@@ -814,7 +814,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a replay: it acts on nothing more; what it has done stays
+         * Cancel a replay; deliveries that it has already acted on stay as they are
          * @description Requires the scope `deliveries:write`.
          */
         post: operations["cancelReplay"];
@@ -1188,7 +1188,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who the token stands for, what it allows, and when it ends
+         * Owner, permissions and expiry of the token
          * @description Any token will do.
          */
         get: operations["getSession"];
@@ -1412,7 +1412,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count over all accounts: what is open and whose, what was attempted in the last hour, and what answers
+         * Counts over all accounts: open deliveries by account, attempts of the last hour, and reachable servers
          * @description Requires the scope `admin`.
          */
         get: operations["getInstallationStats"];
@@ -1865,7 +1865,7 @@ export interface components {
             created_at: string;
             /** @description Number of the event in the sequence of the account: no two events have the same, and none is left out. Absent for events that Hookline makes */
             sequence?: number;
-            /** @description Absent if all deliveries were started before the event was answered */
+            /** @description Absent if all deliveries were started before the response */
             fan_out?: {
                 /** @description Deliveries started so far */
                 started: number;
@@ -1879,7 +1879,7 @@ export interface components {
             /** @description The only endpoints that could get it, as its producer named them; absent if there are none */
             named_endpoints?: string[];
             /**
-             * @description Present if the payload cannot be read any more: its subject was erased
+             * @description Present if the payload is unreadable because its subject was erased
              * @constant
              */
             payload_erased?: true;
@@ -2457,11 +2457,11 @@ export interface components {
             run_id: string;
             /** @description Present if the list is filtered by any_attempt_…: the attempts that match, of all runs, at most 100 */
             matching_attempts?: components["schemas"]["MatchingAttempt"][];
-            /** @description The latest attempt that has ended, if the list is asked for it. Absent if there is none, and of an open delivery whose reason is not an attempt */
+            /** @description The latest attempt that has ended, on request. Absent if there is none, and for an open delivery whose reason is not an attempt */
             last_attempt?: components["schemas"]["LastAttempt"];
-            /** @description How many attempts of an open delivery its schedule has, if the list is asked for last_attempt */
+            /** @description Number of scheduled attempts of an open delivery, if last_attempt is requested */
             max_attempts?: number;
-            /** @description What the payload has at the properties that the schema of its kind marks as keys, if the list is asked for it. Absent if there is none, and if the payload cannot be read any more */
+            /** @description Values of the properties that the schema of its kind marks as keys, on request. Absent if there are none, and if the payload is unreadable */
             business_keys?: components["schemas"]["BusinessKey"][];
         };
         MatchingAttempt: {
@@ -2490,17 +2490,17 @@ export interface components {
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
             response_sha256?: string;
             /**
-             * @description Present if the body goes on behind them: it is longer, or did not end in time
+             * @description Present if the body continues after them: it is longer, or did not end in time
              * @constant
              */
             response_cut?: true;
-            /** @description Whole length of a body that goes on, as its Content-Length says; absent if none does */
+            /** @description Complete length of a longer body, by its Content-Length; absent without one */
             response_length?: number;
             status_code?: number;
             error_code?: string;
             error?: string;
             /**
-             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @description released: the endpoint responds again; probe: a check whether it does, which uses up none of the schedule
              * @enum {string}
              */
             trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
@@ -2561,7 +2561,7 @@ export interface components {
             payload_sha256?: string;
             payload_bytes?: number;
             /**
-             * @description Present if the payload cannot be read any more: its subject was erased
+             * @description Present if the payload is unreadable because its subject was erased
              * @constant
              */
             payload_erased?: true;
@@ -2628,11 +2628,11 @@ export interface components {
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
             response_sha256?: string;
             /**
-             * @description Present if the body goes on behind them: it is longer, or did not end in time
+             * @description Present if the body continues after them: it is longer, or did not end in time
              * @constant
              */
             response_cut?: true;
-            /** @description Whole length of a body that goes on, as its Content-Length says; absent if none does */
+            /** @description Complete length of a longer body, by its Content-Length; absent without one */
             response_length?: number;
             status_code?: number;
             error_code?: string;
@@ -2642,7 +2642,7 @@ export interface components {
             };
             response_snippet?: string;
             /**
-             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @description released: the endpoint responds again; probe: a check whether it does, which uses up none of the schedule
              * @enum {string}
              */
             trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
@@ -2678,7 +2678,7 @@ export interface components {
             run_id?: string;
             number?: number;
             /**
-             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @description released: the endpoint responds again; probe: a check whether it does, which uses up none of the schedule
              * @enum {string}
              */
             trigger?: "schedule" | "retry_after" | "manual" | "released" | "probe";
@@ -2694,7 +2694,7 @@ export interface components {
             /** @enum {string} */
             action?: "retry" | "cancel" | "pause" | "resume" | "resend" | "replay" | "terminate";
             by?: string;
-            /** @description Of an act: the replay that did it */
+            /** @description The replay that took the action */
             replay?: string;
             /**
              * @description Of the end: how the delivery ended
@@ -2884,7 +2884,7 @@ export interface components {
              * @enum {string}
              */
             mode?: "failed" | "missed" | "all";
-            /** @description What GET /deliveries is filtered by. The period is at most 90 days; without created_after it begins 30 days before its end, which is now at the latest */
+            /** @description Filters of GET /deliveries. The period is at most 90 days; without created_after it begins 30 days before its end, which is now at the latest */
             filter?: {
                 endpoint_id?: string;
                 event_id?: string;
@@ -2897,7 +2897,7 @@ export interface components {
                  * @enum {string}
                  */
                 error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
-                /** @description HTTP status that answered the latest attempt */
+                /** @description HTTP status of the latest attempt */
                 status_code?: number;
                 /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
                 created_after?: string;
@@ -2970,7 +2970,7 @@ export interface components {
             mode?: "failed" | "missed" | "all";
             /** @description Of missed: now, then, or the time of as_of */
             registration?: string;
-            /** @description As asked for; of a business key its name. created_after and created_before are the period */
+            /** @description As requested, with the name of a business key only. created_after and created_before are the period */
             filter: {
                 [key: string]: unknown;
             };
@@ -2979,9 +2979,9 @@ export interface components {
             /** @description Deliveries found so far: done, skipped, failed, and those that come next */
             found: number;
             done: number;
-            /** @description Not what they were any more when their turn came, or their endpoint was deleted */
+            /** @description Their state changed after they were selected, or their endpoint was deleted */
             skipped: number;
-            /** @description Temporal refused, or the payload is not kept any more */
+            /** @description Temporal refused, or the payload is no longer kept */
             failed: number;
             /** @description The first failures, at most 10 */
             failures?: {
@@ -3003,7 +3003,7 @@ export interface components {
                 at: string;
                 by: string;
             }[];
-            /** @description Who started it: an API key or OAuth client */
+            /** @description Initiator: an API key or OAuth client */
             by: string;
             reason?: string;
             /**
@@ -3054,7 +3054,7 @@ export interface components {
             sequence?: number;
             /** @constant */
             type: "event";
-            /** @description Where an export goes on that ended with this line */
+            /** @description Value of after that continues an export behind this line */
             after: string;
             payload_bytes: number;
             /** @description As it was received, if payload_text is absent; with payload=text a string of what was received; null once it is no longer kept, and if it was erased */
@@ -3065,7 +3065,7 @@ export interface components {
         ExportedDelivery: {
             /** @constant */
             type: "delivery";
-            /** @description Where an export goes on that ended with this line */
+            /** @description Value of after that continues an export behind this line */
             after: string;
             delivery: components["schemas"]["Delivery"];
             record: components["schemas"]["LoggedRecord"];
@@ -3078,7 +3078,7 @@ export interface components {
         AlteredRecord: {
             /** @constant */
             type: "altered";
-            /** @description Where an export goes on that ended with this line */
+            /** @description Value of after that continues an export behind this line */
             after: string;
             id: string;
             detail: string;
@@ -3086,7 +3086,7 @@ export interface components {
         ExportedChange: {
             /** @constant */
             type: "change";
-            /** @description Where an export goes on that ended with this line */
+            /** @description Value of after that continues an export behind this line */
             after: string;
             change: components["schemas"]["Change"];
             record: components["schemas"]["LoggedRecord"];
@@ -3100,7 +3100,7 @@ export interface components {
             /** @enum {string} */
             action: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
             /**
-             * @description Whether it was done; refused: it had no effect. unknown: an act upon a delivery or a replay of which nobody has said how it ended, as after a crash; it is found out within minutes
+             * @description done: it took effect; refused: it had no effect; unknown: an action on a delivery or a replay whose outcome is not known yet, as after a crash; it is looked up within minutes
              * @enum {string}
              */
             outcome: "done" | "refused" | "unknown";
@@ -3109,20 +3109,20 @@ export interface components {
              * @description ISO 8601, UTC
              */
             at: string;
-            /** @description Who did it */
+            /** @description Actor */
             actor: {
                 /** @enum {string} */
                 type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
                 /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
                 id: string;
-                /** @description What the account calls its API key, OAuth client or portal session; absent of those of other accounts, and of what was deleted */
+                /** @description Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones */
                 name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
                 /** @description The actor's account, if it acted for this one: a platform, or the operator */
                 account_id?: string;
             };
-            /** @description From where: of a request its caller, of a response of the endpoint the address that answered */
+            /** @description Address of the caller, or of the endpoint that responded */
             address?: string;
             /** @description The x-request-id of the request that did it */
             request_id?: string;
@@ -3130,18 +3130,18 @@ export interface components {
             reason?: string;
             /** @description The replay that did it for the actor */
             replay?: string;
-            /** @description The attempt because of which an endpoint was disabled: answered 410, or the last that failed */
+            /** @description The attempt that disabled an endpoint: it got 410, or was the last that failed */
             caused_by?: {
                 delivery_id: string;
                 attempt: number;
             };
             /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
             changed: string[];
-            /** @description What it was, without secrets; absent for a new one, and for deliveries */
+            /** @description State before, without secrets; absent for a new resource, and for deliveries */
             before?: {
                 [key: string]: unknown;
             };
-            /** @description What it became; absent for one that was deleted, and for deliveries */
+            /** @description State after; absent for a deleted resource, and for deliveries */
             after?: {
                 [key: string]: unknown;
             };
@@ -3191,7 +3191,7 @@ export interface components {
                 last: number;
             }[];
             contradicted_count: number;
-            /** @description Numbers that were declared void, and that events have all the same: ranges, both ends included; the first 100 */
+            /** @description Numbers that were declared void although events have them: ranges, both ends included; the first 100 */
             contradicted: {
                 first: number;
                 last: number;
@@ -3394,7 +3394,7 @@ export interface components {
          *     }
          */
         CreateOAuthClientBody: {
-            /** @description What people are shown when they are asked for consent */
+            /** @description Name on the consent page */
             name: string;
             /**
              * @default [
@@ -3455,7 +3455,7 @@ export interface components {
             created_at: string;
         };
         ReplaceOAuthClientBody: {
-            /** @description What people are shown when they are asked for consent */
+            /** @description Name on the consent page */
             name: string;
             /**
              * @default [
@@ -3520,15 +3520,15 @@ export interface components {
             };
             /** @description How its portal looks */
             portal?: {
-                /** @description What it calls itself */
+                /** @description Its name */
                 name?: string;
                 /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
                 logo_url?: string;
-                /** @description Of links and buttons; shades with enough contrast are made of it */
+                /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                 color?: string;
             };
             /**
-             * @description Whether its first key is a platform’s, which makes accounts and acts for them: operator only
+             * @description Whether its first key is a platform’s, which creates accounts and acts for them: operator only
              * @default false
              */
             platform?: boolean;
@@ -3550,11 +3550,11 @@ export interface components {
             };
             /** @description How its portal looks, each in place of what the installation has */
             portal?: {
-                /** @description What it calls itself */
+                /** @description Its name */
                 name?: string;
                 /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
                 logo_url?: string;
-                /** @description Of links and buttons; shades with enough contrast are made of it */
+                /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                 color?: string;
             };
             /** @enum {string} */
@@ -3571,7 +3571,7 @@ export interface components {
             deletion_requested_at?: string;
             /**
              * Format: date-time
-             * @description When it was asked for that its payloads are erased; absent if they are kept
+             * @description Time of the request to erase its payloads; absent if they are kept
              */
             erasure_requested_at?: string;
             /**
@@ -3593,7 +3593,7 @@ export interface components {
             };
             /** @description 1 at first, and one more with each change */
             version: number;
-            /** @description Absent if a platform makes the account: it has keys */
+            /** @description Absent if a platform creates the account, because it has keys */
             api_key?: components["schemas"]["NewApiKey"];
         };
         AccountPage: {
@@ -3623,11 +3623,11 @@ export interface components {
             };
             /** @description How its portal looks, each in place of what the installation has */
             portal?: {
-                /** @description What it calls itself */
+                /** @description Its name */
                 name?: string;
                 /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
                 logo_url?: string;
-                /** @description Of links and buttons; shades with enough contrast are made of it */
+                /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                 color?: string;
             };
             /** @enum {string} */
@@ -3644,7 +3644,7 @@ export interface components {
             deletion_requested_at?: string;
             /**
              * Format: date-time
-             * @description When it was asked for that its payloads are erased; absent if they are kept
+             * @description Time of the request to erase its payloads; absent if they are kept
              */
             erasure_requested_at?: string;
             /**
@@ -3703,12 +3703,12 @@ export interface components {
              */
             name?: string;
             /**
-             * @description How long it lasts; never longer than the API key that makes it
+             * @description Lifetime; never longer than that of the API key that creates it
              * @default 1h
              */
             expires_in?: string;
             /**
-             * @description What it allows; by default all of these. You must hold each of them
+             * @description Its scopes; by default all of these. You must hold each of them
              * @default [
              *       "endpoints:read",
              *       "endpoints:write",
@@ -3812,19 +3812,19 @@ export interface components {
                 reference?: string;
                 /** @description How its portal looks, if it has a look of its own */
                 portal?: {
-                    /** @description What it calls itself */
+                    /** @description Its name */
                     name?: string;
                     /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
                     logo_url?: string;
-                    /** @description Of links and buttons; shades with enough contrast are made of it */
+                    /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                     color?: string;
                 };
             };
             /** @description The platform of the account */
             platform_id?: string;
-            /** @description The profile that GET /me answers */
+            /** @description The profile that GET /me returns */
             profile_id: string;
-            /** @description What the token allows */
+            /** @description Scopes of the token */
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             /**
              * Format: date-time
@@ -3880,7 +3880,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             requested_at: string;
-            /** @description The API key or OAuth client that asked for it */
+            /** @description The API key or OAuth client that requested it */
             requested_by: string;
             /**
              * Format: date-time
@@ -3906,7 +3906,7 @@ export interface components {
                  */
                 created_at: string;
             };
-            /** @description What was kept of the subject when the erasure was requested */
+            /** @description Data about the subject that was kept when the erasure was requested */
             covered: {
                 events: number;
                 deliveries: number;
@@ -3938,7 +3938,7 @@ export interface components {
                     retrying: number;
                     parked: number;
                 };
-                /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                 overdue: number;
                 /**
                  * Format: date-time
@@ -3960,7 +3960,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -3981,7 +3981,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -4009,7 +4009,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -4140,18 +4140,18 @@ export interface components {
             reason: string;
             workflow_id: string;
             run_id: string;
-            /** @description The latest attempt that has ended, if the list is asked for it. Absent if there is none, and of an open delivery whose reason is not an attempt */
+            /** @description The latest attempt that has ended, on request. Absent if there is none, and for an open delivery whose reason is not an attempt */
             last_attempt?: components["schemas"]["LastAttempt"];
-            /** @description How many attempts of an open delivery its schedule has, if the list is asked for last_attempt */
+            /** @description Number of scheduled attempts of an open delivery, if last_attempt is requested */
             max_attempts?: number;
-            /** @description What the payload has at the properties that the schema of its kind marks as keys, if the list is asked for it. Absent if there is none, and if the payload cannot be read any more */
+            /** @description Values of the properties that the schema of its kind marks as keys, on request. Absent if there are none, and if the payload is unreadable */
             business_keys?: components["schemas"]["BusinessKey"][];
             /** @description Whose it is */
             account: {
                 id: string;
                 name: string;
             };
-            /** @description What people know the endpoint by: its description, or its host; absent if it was deleted */
+            /** @description Name of the endpoint for people: its description, or its host; absent if it was deleted */
             endpoint_name?: string;
         };
         InstallationEndpointPage: {
@@ -4271,7 +4271,7 @@ export interface components {
             /** @enum {string} */
             action: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
             /**
-             * @description Whether it was done; refused: it had no effect. unknown: an act upon a delivery or a replay of which nobody has said how it ended, as after a crash; it is found out within minutes
+             * @description done: it took effect; refused: it had no effect; unknown: an action on a delivery or a replay whose outcome is not known yet, as after a crash; it is looked up within minutes
              * @enum {string}
              */
             outcome: "done" | "refused" | "unknown";
@@ -4280,20 +4280,20 @@ export interface components {
              * @description ISO 8601, UTC
              */
             at: string;
-            /** @description Who did it */
+            /** @description Actor */
             actor: {
                 /** @enum {string} */
                 type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
                 /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
                 id: string;
-                /** @description What the account calls its API key, OAuth client or portal session; absent of those of other accounts, and of what was deleted */
+                /** @description Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones */
                 name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
                 /** @description The actor's account, if it acted for this one: a platform, or the operator */
                 account_id?: string;
             };
-            /** @description From where: of a request its caller, of a response of the endpoint the address that answered */
+            /** @description Address of the caller, or of the endpoint that responded */
             address?: string;
             /** @description The x-request-id of the request that did it */
             request_id?: string;
@@ -4301,18 +4301,18 @@ export interface components {
             reason?: string;
             /** @description The replay that did it for the actor */
             replay?: string;
-            /** @description The attempt because of which an endpoint was disabled: answered 410, or the last that failed */
+            /** @description The attempt that disabled an endpoint: it got 410, or was the last that failed */
             caused_by?: {
                 delivery_id: string;
                 attempt: number;
             };
             /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
             changed: string[];
-            /** @description What it was, without secrets; absent for a new one, and for deliveries */
+            /** @description State before, without secrets; absent for a new resource, and for deliveries */
             before?: {
                 [key: string]: unknown;
             };
-            /** @description What it became; absent for one that was deleted, and for deliveries */
+            /** @description State after; absent for a deleted resource, and for deliveries */
             after?: {
                 [key: string]: unknown;
             };
@@ -4335,7 +4335,7 @@ export interface components {
                     retrying: number;
                     parked: number;
                 };
-                /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                 overdue: number;
                 /**
                  * Format: date-time
@@ -4360,7 +4360,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -4375,7 +4375,7 @@ export interface components {
                 }[];
                 by_endpoint: {
                     endpoint_id: string;
-                    /** @description What people know the endpoint by: its description, or its host; absent if it was deleted */
+                    /** @description Name of the endpoint for people: its description, or its host; absent if it was deleted */
                     endpoint_name?: string;
                     account: {
                         id: string;
@@ -4387,7 +4387,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -4401,7 +4401,7 @@ export interface components {
                     overdue_since?: string;
                 }[];
             };
-            /** @description What workers attempted, a few seconds late */
+            /** @description Attempts of workers, a few seconds late */
             last_hour: {
                 attempts: {
                     succeeded: number;
@@ -4425,7 +4425,7 @@ export interface components {
             };
             /** @description Endpoints with an open incident */
             failing_endpoints: number;
-            /** @description What the process that answers needs, as GET /readyz says */
+            /** @description Readiness of the responding process, as in GET /readyz */
             health: {
                 [key: string]: "ok" | "unavailable";
             };
@@ -4442,14 +4442,14 @@ export interface components {
         };
         SearchAnswer: {
             data: components["schemas"]["Found"][];
-            /** @description To be sent with the same query: more accounts are to be asked about */
+            /** @description Send it with the same query to search further accounts */
             after?: string;
         };
         Found: {
             /** @enum {string} */
             type: "account" | "delivery" | "event" | "endpoint" | "replay" | "erasure" | "api_key" | "oauth_client" | "portal_session" | "profile";
             id: string;
-            /** @description What people know it by: a name, a host, a kind of event */
+            /** @description Name for people: a name, a host, an event kind */
             text?: string;
             /** @description Whose it is, or the account itself */
             account: {
@@ -5447,7 +5447,7 @@ export interface components {
                 };
             };
         };
-        /** @description `payload_gone`: The payload is not kept any more */
+        /** @description `payload_gone`: The payload is no longer kept */
         payload_gone: {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
@@ -5459,9 +5459,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://hookline.example.com/errors/payload_gone",
-                 *       "title": "The payload is not kept any more",
+                 *       "title": "The payload is no longer kept",
                  *       "status": 410,
-                 *       "detail": "The payload is not kept any more.",
+                 *       "detail": "The payload is no longer kept.",
                  *       "code": "payload_gone",
                  *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
                  *     }
@@ -5913,7 +5913,7 @@ export interface components {
     headers: {
         /** @description Identifies the request in the log */
         "x-request-id": string;
-        /** @description What remains of each rate limit, and the seconds until its window ends */
+        /** @description Remaining requests of each rate limit, and the seconds until its window ends */
         RateLimit: string;
         /** @description Each rate limit: quota and window in seconds */
         "RateLimit-Policy": string;
@@ -6172,7 +6172,7 @@ export interface operations {
                 schema_version?: number;
             };
             header?: {
-                /** @description A repeat with the same key and body gives the first answer again and starts nothing twice */
+                /** @description A repeat with the same key and body returns the first response and starts nothing twice */
                 "Idempotency-Key"?: string;
                 /** @description Business keys that are not in the body, as name=value with commas between: the event can be found by them */
                 "Hookline-Key"?: string;
@@ -7740,7 +7740,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What happened */
+            /** @description Timeline of the delivery */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -8220,7 +8220,7 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         };
-                        /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
+                        /** @description Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased */
                         details?: {
                             /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
                             value: {
@@ -8267,7 +8267,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Payload and salt. Whoever has the salt can test guesses of the payload */
+            /** @description Payload and salt. With the salt, guesses of the payload can be tested */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -8385,7 +8385,7 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         };
-                        /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
+                        /** @description Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased */
                         details?: {
                             /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
                             value: {
@@ -8496,7 +8496,7 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         };
-                        /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
+                        /** @description Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased */
                         details?: {
                             /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
                             value: {
@@ -8543,7 +8543,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was compared, and what it comes to */
+            /** @description Checks and their result */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -8592,7 +8592,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was compared, and what it comes to */
+            /** @description Checks and their result */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -8641,7 +8641,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was compared, and what it comes to */
+            /** @description Checks and their result */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -8928,7 +8928,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayPreview"];
                 };
             };
-            /** @description The replay is persisted, and goes on by itself */
+            /** @description The replay is stored and runs by itself */
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9310,7 +9310,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What became of each number */
+            /** @description State of each number */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9439,7 +9439,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Not changed since the answer with that ETag */
+            /** @description Not changed since the response with that ETag */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9631,7 +9631,7 @@ export interface operations {
                     "application/json": components["schemas"]["Profile"];
                 };
             };
-            /** @description Not changed since the answer with that ETag */
+            /** @description Not changed since the response with that ETag */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -10621,7 +10621,7 @@ export interface operations {
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description Not changed since the answer with that ETag */
+            /** @description Not changed since the response with that ETag */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -11902,7 +11902,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was found. Each response looks for a business key in some accounts, and can be empty: only one without after is the last */
+            /** @description Matches. Each response searches some accounts for a business key and can be empty: only one without after is the last */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -69,7 +69,7 @@ export const certificateSchema = z.strictObject({
     })
     .optional()
     .describe(
-      'What the record commits to and does not say. Absent if it was not asked for, and if it was erased',
+      'Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased',
     ),
   leaf_index: z.int().min(0).describe('Number of the record in the log, from 0'),
   inclusion_proof: proofSchema.describe(

@@ -39,7 +39,7 @@ const oauthClientWithSecretSchema = oauthClientSchema
   .meta({ id: 'OAuthClientWithSecret' });
 
 const clientBody = z.strictObject({
-  name: z.string().min(1).max(256).describe('What people are shown when they are asked for consent'),
+  name: z.string().min(1).max(256).describe('Name on the consent page'),
   grant_types: z.array(z.enum(GRANT_TYPES)).min(1).max(GRANT_TYPES.length).default(['client_credentials']),
   redirect_uris: z
     .array(

@@ -49,13 +49,13 @@ const body = z.strictObject({
     .describe('Whom it is for: shown in the portal, and in changes that are made with it'),
   expires_in: durationSchema(least, most)
     .default(formatDuration(usual))
-    .describe('How long it lasts; never longer than the API key that makes it'),
+    .describe('Lifetime; never longer than that of the API key that creates it'),
   scopes: z
     .array(z.enum(PORTAL_SCOPES))
     .min(1, 'must name at least one scope')
     .max(PORTAL_SCOPES.length)
     .default([...PORTAL_SCOPES])
-    .describe('What it allows; by default all of these. You must hold each of them'),
+    .describe('Its scopes; by default all of these. You must hold each of them'),
   return_url: z
     .string()
     .refine(isReturnUrl, 'must be an https URL, such as https://app.example.com/webhooks')

@@ -16,7 +16,7 @@ import { timeParameter } from '../deliveries/filters.js';
 import { eventSummarySchema } from '../events/event-view.js';
 import { exportLines, placeOfCursor } from './export-lines.js';
 
-const after = z.string().describe('Where an export goes on that ended with this line');
+const after = z.string().describe('Value of after that continues an export behind this line');
 const record = z
   .record(z.string(), z.unknown())
   .describe('The canonical record, of which the log has a leaf; of a change from the next checkpoint on')

@@ -143,7 +143,7 @@ export function certificateOperations({
       scope: 'deliveries:read',
       responses: {
         200: {
-          description: 'Payload and salt. Whoever has the salt can test guesses of the payload',
+          description: 'Payload and salt. With the salt, guesses of the payload can be tested',
           schema: openingSchema,
         },
       },

@@ -59,7 +59,7 @@ function integrityOf(id: string, checks: Check[]): z.output<typeof integritySche
 export function integrityOperations(dependencies: ApiDependencies): Operation[] {
   const { changes, records } = dependencies.database;
   const responses = {
-    200: { description: 'What was compared, and what it comes to', schema: integritySchema },
+    200: { description: 'Checks and their result', schema: integritySchema },
   };
   return [
     operation('get', '/deliveries/:id/integrity', 'getDeliveryIntegrity', {

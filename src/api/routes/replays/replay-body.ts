@@ -29,17 +29,12 @@ const filterSchema = z
       .enum(ATTEMPT_ERROR_CODES)
       .optional()
       .describe('Why the latest attempt had no complete response'),
-    status_code: z
-      .int()
-      .min(100)
-      .max(599)
-      .optional()
-      .describe('HTTP status that answered the latest attempt'),
+    status_code: z.int().min(100).max(599).optional().describe('HTTP status of the latest attempt'),
     created_after: timeParameter,
     created_before: timeParameter,
   })
   .describe(
-    `What GET /deliveries is filtered by. The period is at most ${MAX_REPLAY_PERIOD_DAYS} days; without created_after it begins ${DEFAULT_REPLAY_PERIOD_DAYS} days before its end, which is now at the latest`,
+    `Filters of GET /deliveries. The period is at most ${MAX_REPLAY_PERIOD_DAYS} days; without created_after it begins ${DEFAULT_REPLAY_PERIOD_DAYS} days before its end, which is now at the latest`,
   );
 
 export const replayBody = z.strictObject({

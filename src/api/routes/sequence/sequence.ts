@@ -37,7 +37,7 @@ const completenessSchema = z
     missing_count: z.int(),
     missing: ranges('Numbers that nothing is known of: their events are not there'),
     contradicted_count: z.int(),
-    contradicted: ranges('Numbers that were declared void, and that events have all the same'),
+    contradicted: ranges('Numbers that were declared void although events have them'),
     twice_count: z.int(),
     twice: ranges('Numbers that two events have'),
   })
@@ -54,7 +54,7 @@ export function sequenceOperations({ database, restores, numbersTwice }: ApiDepe
         from: timeParameter.describe('Of acceptance, included; absent: from number 1'),
         to: timeParameter.describe('Not included; absent: up to the last number that was given away'),
       }),
-      responses: { 200: { description: 'What became of each number', schema: completenessSchema } },
+      responses: { 200: { description: 'State of each number', schema: completenessSchema } },
       async handle({ account_id, query: { from, to } }) {
         if (from && to && to <= from)
           throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);

@@ -12,7 +12,7 @@ export const backlogShape = {
   deliveries: count,
   by_status: counts(OPEN_STATUSES),
   overdue: count.describe(
-    'Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result',
+    'Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result',
   ),
   oldest_created_at: timeSchema.optional().describe('When the oldest event among them was accepted'),
   overdue_since: timeSchema.optional().describe('Since when the longest overdue one has been due'),

@@ -33,7 +33,7 @@ const erasureSchema = z
       ),
     open: z.enum(OPEN_RULES),
     requested_at: time,
-    requested_by: z.string().describe('The API key or OAuth client that asked for it'),
+    requested_by: z.string().describe('The API key or OAuth client that requested it'),
     erased_at: time.optional().describe('When the key was deleted'),
     completed_at: time.optional(),
     reapplied_at: time
@@ -44,7 +44,7 @@ const erasureSchema = z
       .describe('The data key. Everything that it encrypted names it, and cannot be read without it'),
     covered: z
       .object({ events: count, deliveries: count, open_deliveries: count })
-      .describe('What was kept of the subject when the erasure was requested'),
+      .describe('Data about the subject that was kept when the erasure was requested'),
     cancelled_deliveries: count.describe('Open deliveries that were cancelled because of it'),
   })
   .meta({ id: 'Erasure' });
