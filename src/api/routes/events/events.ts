@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { MAX_PAYLOAD_BYTES } from '../../../../packages/payload-contract/src/index.js';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
-import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
 import { toJson } from '../../../domain/text/unicode.js';
 import { readJsonBytes } from '../../http/body.js';

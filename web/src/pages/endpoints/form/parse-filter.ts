@@ -1,5 +1,5 @@
-import type { Filter } from '../../../../../src/domain/filter/match-filter.js';
-import { findMistake } from '../../../../../src/domain/filter/read-filter.js';
+import type { Filter } from '../../../../../packages/payload-contract/src/filter/index.js';
+import { findMistake } from '../../../../../packages/payload-contract/src/filter/index.js';
 
 /** What a text of a filter means: none, a filter, or a mistake, by the rule by which the service takes it. */
 export function parseFilter(text: string): { filter?: Filter; mistake?: string } {
