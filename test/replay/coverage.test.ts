@@ -8,8 +8,8 @@ import * as messages from '../../workflows/messages.js';
 import { endOf, HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } from './histories.js';
 
 /**
- * What the histories must show. The keys are checked against the types of the code: who adds an activity, a kind of
- * report, an outcome or a reason has to add it here, and then a history of it.
+ * Elements that the histories must show. The keys are checked against the types of the code: who adds an activity, a
+ * kind of report, an outcome or a reason has to add it here, and then a history of it.
  */
 const ACTIVITIES = {
   actForReplay: true,
@@ -29,6 +29,7 @@ const ACTIVITIES = {
   endAccess: true,
   eraseAccountPayloads: true,
   endOpenDeliveries: true,
+  endReplay: true,
   findForReplay: true,
   keepRows: true,
   recordTerminated: true,

@@ -6,15 +6,9 @@ import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
-import {
-  LostReplayError,
-  type ReplayInput,
-  type ReplayInputs,
-  type ReplayItem,
-  type ReplayPlan,
-} from '../../domain/replay/replay.js';
+import { LostReplayError, type ReplayItem, type ReplayPlan } from '../../domain/replay/replay.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
-import type { Database } from '../../models/database.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { findForReplay } from '../../temporal/read/replay/replay-finder.js';
@@ -32,7 +26,7 @@ import type { StartObserver } from '../../temporal/write/start-calls.js';
 import { repeat, warnUnlessOutage } from '../process/repeat.js';
 import type { Servers } from './servers.js';
 
-/** What a process knows of endpoints by its own attempts, and the incidents of those that fail. */
+/** A process's knowledge of endpoints by its own attempts, and the incidents of those that fail. */
 export type EndpointKnowledge = ReturnType<typeof createKnowledge>;
 
 export function createKnowledge(settings: Settings, { temporal: { client } }: Pick<Servers, 'temporal'>) {
@@ -48,7 +42,7 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
   return { conditions, incidents: new Incidents(reports, conditions) };
 }
 
-/** What keeps rows of deliveries by what their executions tell. */
+/** Writer of rows of deliveries by the reports of their executions. */
 export function createKeeper({ database, temporal: { client }, sealer }: Servers): Keeper {
   return new Keeper({
     rows: database.records.rows,
@@ -121,8 +115,8 @@ export function keepStarting(
 }
 
 /**
- * What starts, reads and steers deliveries, replays and the deletion of accounts. The API of a process has one, and the
- * rest of it another.
+ * Functions that start, read and steer deliveries, replays and the deletion of accounts. The API of a process has one,
+ * and the rest of it another.
  */
 export type Ledger = ReturnType<typeof createLedger>;
 
@@ -134,41 +128,31 @@ export function createLedger(
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
   const sources = { client, sealer, records: database.records, incidents: database.incidents };
   const deliveries = new DeliveryReader(sources);
-  const replayReader = new ReplayReader(client, replayInputs(database));
+  const replayReader = new ReplayReader(client, database.replays);
   const registrations = new Registrations(database);
   return {
-    /** What deliveries and events are read from. */
+    /** Sources from which deliveries and events are read. */
     sources,
     starter,
     deliveries,
     control: new DeliveryControl(client, starter, deliveries),
-    replays: new Replays({
-      ...{ client, taskQueue, reader: replayReader, started: database.startedReplays },
-      inputs: replayInputs(database),
-    }),
+    replays: new Replays({ client, taskQueue, reader: replayReader, store: database.replays }),
     replayReader,
-    /** What finds the deliveries of a replay. */
+    /** Sources in which the deliveries of a replay are found. */
     replaySources: { records: database.records, registrations },
     registrations,
     accountDeletions: new AccountDeletions(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE),
   };
 }
 
-function replayInputs({ privateInputs }: Pick<Database, 'privateInputs'>): ReplayInputs {
-  return {
-    keep: (replayId, input) => privateInputs.keep(replayId, input),
-    of: (replayIds) => privateInputs.of<ReplayInput>(replayIds),
-  };
-}
-
-/** What replays find and do, for their activities. */
+/** Reads and actions of replays, for their activities. */
 export function createReplayLedger(
   { database, temporal: { client } }: Servers,
   { starter, control, deliveries, replaySources, registrations }: Ledger,
 ): ReplayLedger {
   const acts = new ReplayActs(client, starter, control, deliveries);
-  const inputs = replayInputs(database);
-  const inputOf = async ({ replay_id }: ReplayPlan) => (await inputs.of([replay_id])).get(replay_id);
+  const inputOf = async ({ account_id, replay_id }: ReplayPlan) =>
+    (await database.replays.get(account_id, replay_id))?.input;
   return {
     async find(plan, cursor) {
       const input = await inputOf(plan);
@@ -186,6 +170,10 @@ export function createReplayLedger(
       const endpoint = await registrations.now(plan.account_id, item.endpoint_id);
       return acts.act(plan, item, endpoint?.target);
     },
+    end: ({ account_id, replay_id }, progress, run_id) =>
+      database.replays.end(account_id, replay_id, {
+        ...{ progress, run_id, closed_at: sharedDate().toISOString() },
+      }),
     async announce(plan, items, at) {
       const { account_id, replay_id: replay, actor } = plan;
       return database.changes.announceReplay(

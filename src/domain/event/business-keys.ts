@@ -24,7 +24,8 @@ export const MAX_KEYS_PER_REQUEST = 5;
 /** Characters of a value. A payload with a longer one is accepted, but cannot be found by it. */
 export const MAX_KEY_VALUE_LENGTH = 256;
 
-const KEY_NAME = /^[A-Za-z_][\w.-]*$/;
+/** The form of a name in a request. */
+export const KEY_NAME = /^[A-Za-z_][\w.-]*$/;
 /** Bytes of a token's HMAC: enough that two keys of an account never have the same one. */
 const TOKEN_BYTES = 12;
 

@@ -22,8 +22,8 @@ const privateInputs = collection('private_inputs', {
 type InputDocument = DocumentIn<typeof privateInputs>;
 
 /**
- * Inputs of workflows that no history may contain: where a request came from and why it was made, and what a replay
- * selects. A workflow has their ids. They are kept for as long as changes are, which say the same.
+ * Inputs of workflows that no history may contain: where a request came from and why it was made. A workflow has their
+ * ids. They are kept for as long as changes are, which say the same.
  */
 export class PrivateInputs {
   private readonly model: Model<InputDocument>;
@@ -86,7 +86,7 @@ export class PrivateInputs {
   }
 }
 
-/** What the tag of an input is of. */
+/** Content that the tag of an input covers. */
 function contentOf({ _id, text }: Pick<InputDocument, '_id' | 'text'>): string {
   return textOf([_id, text]);
 }

@@ -2,7 +2,7 @@ import { Field, TextField } from '../../../ui/field.js';
 import { SCHEMES, type Scheme } from '../secret/schemes.js';
 import { parseNamedValues } from './named-values.js';
 
-/** What few endpoints need, as it is typed. */
+/** Texts of settings that few endpoints need, as they are typed. */
 export interface MoreTexts {
   headers: string;
   metadata: string;
