@@ -90,10 +90,10 @@ const TAGS = {
   accounts: 'Tenants, for the operator of the installation',
   changes: 'Audit log of changes',
   listeners: 'Temporary endpoints whose deliveries go to a connected program, such as `hookline listen`',
-  log: 'The log that proves what was recorded: checkpoints, keys and proofs',
+  log: 'The log that proves records: checkpoints, keys and proofs',
   explain: 'Why an endpoint got an event, or did not',
   exports: "Stream of an account's events of a period, with their closed deliveries",
-  replays: 'Acts on many deliveries at once: sending them again, retrying, cancelling, resuming',
+  replays: 'Bulk actions on deliveries: resend, retry, cancel, resume',
   webhooks: 'Requests that endpoints receive',
 };
 

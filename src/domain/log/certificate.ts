@@ -61,7 +61,7 @@ export const certificateSchema = z.strictObject({
       value: z
         .record(z.string(), z.unknown())
         .describe(
-          'Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed',
+          'For a delivery: the request and response of each attempt. For a change: the states before and after, its address and reason',
         ),
       salt: hashSchema.describe(
         'Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key',

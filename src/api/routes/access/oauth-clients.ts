@@ -134,7 +134,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
     }),
 
     operation('post', '/oauth_clients/:id/secret/rotate', 'rotateOAuthClientSecret', {
-      summary: 'Give an OAuth client a new secret, which is shown only in this response',
+      summary: 'Rotate the secret of an OAuth client; the new one is shown only in this response',
       scope: 'keys:write',
       body: rotationBody,
       responses: {

@@ -46,7 +46,7 @@ const body = z.strictObject({
     .min(1)
     .max(256)
     .default('portal')
-    .describe('Whom it is for: shown in the portal, and in changes that are made with it'),
+    .describe('Name of its holder: shown in the portal, and in changes that are made with it'),
   expires_in: durationSchema(least, most)
     .default(formatDuration(usual))
     .describe('Lifetime; never longer than that of the API key that creates it'),
@@ -60,7 +60,7 @@ const body = z.strictObject({
     .string()
     .refine(isReturnUrl, 'must be an https URL, such as https://app.example.com/webhooks')
     .optional()
-    .describe('A page of yours that the portal leads to when the link has ended: where people get another'),
+    .describe('Your page to which the portal leads when the link has expired, where people get a new one'),
 });
 
 /** Portal sessions: links with which subscribers see and manage the endpoints of their account, without an API key. */

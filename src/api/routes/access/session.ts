@@ -28,7 +28,7 @@ const sessionSchema = z
     temporal_ui: z
       .object({ url: z.string(), namespace: z.string() })
       .optional()
-      .describe('Where executions are looked at: for the scope admin, if TEMPORAL_UI_URL is set'),
+      .describe('Address of Temporal UI: for the scope admin, if TEMPORAL_UI_URL is set'),
   })
   .meta({
     id: 'Session',

@@ -48,7 +48,7 @@ export const changeSchema = z
     changed: z
       .array(z.string())
       .describe(
-        'JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown',
+        'JSON Pointers (RFC 6901) of the differences, secrets included, whose values are never shown',
       ),
     before: shown.describe('State before, without secrets; absent for a new resource, and for deliveries'),
     after: shown.describe('State after; absent for a deleted resource, and for deliveries'),

@@ -24,7 +24,7 @@ export const attemptSchema = z
       .array(z.int())
       .optional()
       .describe(
-        'The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps',
+        'Versions of the endpoint that created the signing secrets, newest first: several while a rotation overlaps',
       ),
     address: z.string().optional().describe('The address connected to; absent if there was no connection'),
     timings_ms: z
@@ -36,7 +36,7 @@ export const attemptSchema = z
       })
       .optional()
       .describe(
-        'Where the time went. Steps that did not happen or did not end are absent: a reused connection has none of the first three',
+        'Durations of the steps. Steps that did not happen or did not end are absent: a reused connection has none of the first three',
       ),
     request_bytes: z.int().optional().describe('Size of the body that was sent'),
     response_bytes: z
@@ -65,7 +65,7 @@ export const attemptSchema = z
       .int()
       .optional()
       .describe(
-        'So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too',
+        'Earlier tries of this attempt that were lost with their process: their requests may have arrived, too',
       ),
   })
   .meta({ id: 'Attempt' });

@@ -74,7 +74,7 @@ export function searchOperations(dependencies: ApiDependencies): Operation[] {
   const names = new ShortCache<string[]>(60_000, 1);
   return [
     operation('post', '/installation/search', 'searchInstallation', {
-      summary: 'Find something of any account: by its id, a business key, the name of an account, or a host',
+      summary: 'Search all accounts by an id, a business key, the name of an account, or a host',
       ...OPERATORS,
       body: z.strictObject({
         query: z

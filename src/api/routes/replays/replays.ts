@@ -76,7 +76,9 @@ const previewSchema = z
     sample,
     complete: z
       .boolean()
-      .describe('false: there are more, as counting took too long; up_to says how far it came'),
+      .describe(
+        'false: there are more, because counting took too long; up_to is the time up to which events were counted',
+      ),
     up_to: time,
     never_sent: count.optional().describe('Of missed: those of found that the endpoint never had'),
     difference: z
@@ -86,7 +88,9 @@ const previewSchema = z
         left_out: counted.describe('Events that only the other registration selects'),
       })
       .optional()
-      .describe('Of missed: what the choice of the registration changes, among events that it never had'),
+      .describe(
+        'For missed: the effect of the choice of the registration, among events that the endpoint never got',
+      ),
   })
   .meta({ id: 'ReplayPreview' });
 
@@ -98,7 +102,7 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
 
   return [
     operation('post', '/replays', 'createReplay', {
-      summary: 'Send many deliveries again, or retry, cancel or resume many open ones',
+      summary: 'Resend many closed deliveries, or retry, cancel or resume many open ones',
       scope: 'deliveries:write',
       body: replayBody,
       example: {

@@ -38,7 +38,7 @@ const erasureSchema = z
     completed_at: time.optional(),
     reapplied_at: time
       .optional()
-      .describe('When a restored backup had brought the key back, and it was deleted again'),
+      .describe('Time at which the key was deleted again after a restored backup had brought it back'),
     key: z
       .object({ id: z.string(), created_at: time })
       .describe('The data key. Everything that it encrypted names it, and cannot be read without it'),
@@ -59,7 +59,7 @@ const open = z
 const RESPONSES = {
   200: { description: 'The key is deleted: the certificate', schema: erasureSchema },
   202: {
-    description: 'The erasure is persisted, and carried out by itself: its certificate so far',
+    description: 'The erasure is stored and runs by itself: its certificate so far',
     schema: erasureSchema,
   },
 };
@@ -77,7 +77,7 @@ export function subjectOperations(dependencies: ApiDependencies): Operation[] {
           .string()
           .min(1)
           .max(MAX_SUBJECT_LENGTH)
-          .describe('As it stands in the events; e-mail addresses are compared without regard to case'),
+          .describe('The subject as in the events; e-mail addresses are compared without regard to case'),
         open,
         reason: reasonSchema,
       }),
