@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
-import { findLostDigits, parseExactly } from '../../../src/domain/event/values/exact-json.js';
-import { compareNumbers, isMultiple, readNumber } from '../../../src/domain/event/values/exact-number.js';
+import { compilePayloadSchema } from '../src/schema/payload-schema.js';
+import { findLostDigits, parseExactly } from '../src/values/exact-json.js';
+import { compareNumbers, isMultiple, readNumber } from '../src/values/exact-number.js';
 
 /** A rational number: a numerator over a power of ten. */
 interface Rational {

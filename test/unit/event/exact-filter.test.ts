@@ -1,11 +1,18 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import fc from 'fast-check';
+import {
+  decidingClauses,
+  type Filter,
+  matchesFilter,
+} from '../../../packages/payload-contract/src/filter/index.js';
+import {
+  compareNumbers,
+  mayLoseDigits,
+  readNumber,
+  valuesOf,
+} from '../../../packages/payload-contract/src/index.js';
 import { keysInPayload } from '../../../src/domain/event/business-keys.js';
 import { subjectInPayload } from '../../../src/domain/event/subject.js';
-import { compareNumbers, mayLoseDigits, readNumber } from '../../../src/domain/event/values/exact-number.js';
-import { valuesOf } from '../../../src/domain/event/values/values-of.js';
-import { decidingClauses } from '../../../src/domain/filter/deciding-clauses.js';
-import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
 
 const BIG = '{"n":9007199254740993,"deep":{"er":{"list":[1,9007199254740993.5]}}}';
 const LIMIT = 9007199254740992;

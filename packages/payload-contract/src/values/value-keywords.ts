@@ -1,7 +1,7 @@
 import { _, type FuncKeywordDefinition } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
-import { compilePattern } from '../pattern.js';
+import { compilePattern } from '../schema/pattern.js';
 import { exactIn } from './exact-json.js';
 import { compareNumbers, type ExactNumber, isMultiple } from './exact-number.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { checkSchemaItself, compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
-import { checkBounds, checkPatterns, SCHEMA_BOUNDS } from '../../../src/domain/event/schema-bounds.js';
-import { COSTLY } from '../../support/parts/costly-schemas.js';
+import { COSTLY } from '../../../test/support/parts/costly-schemas.js';
+import { checkSchemaItself, compilePayloadSchema } from '../src/schema/payload-schema.js';
+import { checkBounds, checkPatterns, SCHEMA_BOUNDS } from '../src/schema/schema-bounds.js';
 
 type Schema = Record<string, unknown>;
 

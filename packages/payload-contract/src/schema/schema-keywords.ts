@@ -1,6 +1,5 @@
-import { isObject } from '../basics/objects.js';
 import type { Path } from '../filter/payload-values.js';
-import { toPointer } from '../http/json-pointer.js';
+import { toPointer } from '../json-pointer.js';
 
 /** Keywords of JSON Schema that a payload's schema may have, by the kind of value that they have. */
 
@@ -15,6 +14,10 @@ const MAP_KEYWORDS: readonly string[] = ['properties', 'patternProperties', 'dep
 
 /** Hookline's own keyword: the property's value is a business key of the event, which it can be found by. */
 export const KEY_KEYWORD = 'x-hookline-key';
+/** Keys that one schema may mark. */
+export const MAX_KEYS_PER_SCHEMA = 5;
+/** Characters of a key's name. */
+export const MAX_KEY_NAME_LENGTH = 64;
 
 /**
  * Hookline's own keyword: the property's value names the person that the event is about, whose payloads can be erased.
@@ -84,7 +87,9 @@ export const INSTEAD: Readonly<Partial<Record<string, string>>> = {
 /** A schema that is an object; the others are `true` and `false`. */
 export type Schema = Record<string, unknown>;
 
-export const isSchema: (value: unknown) => value is Schema = isObject;
+export function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /**
  * The subschemas that a schema has under one of its keywords, with where they are in it, as JSON Pointers, and their

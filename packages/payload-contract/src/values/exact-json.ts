@@ -1,5 +1,5 @@
 import { parse } from 'lossless-json';
-import { escapePointer } from '../../http/json-pointer.js';
+import { escapePointer } from '../json-pointer.js';
 import { ExactNumber, mayLoseDigits, readNumber } from './exact-number.js';
 
 /** Numbers that a double cannot represent, by the object or list that they are in and their name or index there. */

@@ -1,12 +1,14 @@
-import type { InputError } from '../http/problem.js';
-import { cutText } from '../text/unicode.js';
+import { shorten } from '../text.js';
 import { FILTER_BOUNDS } from './filter-bounds.js';
 import type { Filter } from './match-filter.js';
 
 /** A place in a filter, from its root. */
 type Place = readonly (string | number)[];
-/** Mistake at a place: a detail as {@link InputError} has it. */
-export type FilterMistake = { place: Place } & Pick<InputError, 'detail'>;
+/** Mistake at a place. The detail is the end of a sentence that begins with the place, such as `must be a string`. */
+export interface FilterMistake {
+  place: Place;
+  detail: string;
+}
 
 const POINTER = /^(\/([^~]|~[01])*)?$/;
 const NO_CONDITION = 'must be a condition, such as {"path": "/total", "at_least": 100}';
@@ -89,7 +91,7 @@ function unknownOperator(name: string): string {
   const known = name.replace(/^\$/, '').toLowerCase();
   const meant = Object.hasOwn(ELSEWHERE, known) ? ` Did you mean "${ELSEWHERE[known]}"?` : '';
   const names = Object.keys(TESTS).join(', ');
-  return `must have an operator: ${JSON.stringify(cutText(name, MAX_NAME_TOLD, '…'))} is none. There are: ${names}.${meant}`;
+  return `must have an operator: ${JSON.stringify(shorten(name, MAX_NAME_TOLD))} is none. There are: ${names}.${meant}`;
 }
 
 /** The first three names; an object may have thousands. */

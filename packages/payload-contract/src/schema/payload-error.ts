@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import { escapePointer } from '../http/json-pointer.js';
-import type { InputError } from '../http/problem.js';
+import { escapePointer } from '../json-pointer.js';
+import type { Mistake } from './mistake.js';
 
 /** Characters of allowed values, or of a pattern, that an error repeats. */
 const MAX_REPEATED = 256;
@@ -80,7 +80,7 @@ const DETAILS: Partial<Record<string, (params: Params) => string>> = {
  * One of Ajv's errors in the words of the API: where, and what to change. It repeats the schema and the names of
  * fields, and never a value of the payload.
  */
-export function describePayloadError(error: ErrorObject): InputError {
+export function describePayloadError(error: ErrorObject): Mistake {
   const pointer = error.instancePath;
   const { missingProperty, additionalProperty } = error.params;
   // Of the names of an object's fields, Ajv points to the object.

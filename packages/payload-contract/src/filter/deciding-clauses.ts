@@ -1,5 +1,4 @@
-import { present } from '../basics/objects.js';
-import { cutText } from '../text/unicode.js';
+import { shorten } from '../text.js';
 import { type Filter, matchesFilter } from './match-filter.js';
 import { ExactValue, PayloadValues, pathOf } from './payload-values.js';
 
@@ -39,7 +38,14 @@ export function decidingClauses(filter: Filter, payload: unknown, clause = ''): 
   }
   const path = comparedPath(filter);
   const found = path === undefined ? undefined : shown(values.at(pathOf(path)));
-  return [present({ clause, path, condition: filter, found })];
+  return [
+    {
+      clause,
+      ...(path !== undefined && { path }),
+      condition: filter,
+      ...(found !== undefined && { found }),
+    },
+  ];
 }
 
 /** A condition as people write it: `/total at_least 100`. */
@@ -48,13 +54,9 @@ export function describeCondition(condition: Filter): string {
   if ('path' in condition) {
     const { path, ...test } = condition;
     const [name, value] = Object.entries(test)[0] ?? [];
-    return `${path} ${name} ${shorten(JSON.stringify(value))}`;
+    return `${path} ${name} ${shorten(JSON.stringify(value), MAX_SHOWN)}`;
   }
-  return shorten(JSON.stringify(condition));
-}
-
-function shorten(text: string): string {
-  return cutText(text, MAX_SHOWN, '…');
+  return shorten(JSON.stringify(condition), MAX_SHOWN);
 }
 
 /** Path that a condition, or one that it negates, compares. */

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { FILTER_BOUNDS } from '../../../src/domain/filter/filter-bounds.js';
-import { filterSchema } from '../../../src/domain/filter/filter-schema.js';
-import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
-import { findMistake } from '../../../src/domain/filter/read-filter.js';
+import {
+  FILTER_BOUNDS,
+  type Filter,
+  findMistake,
+  matchesFilter,
+} from '../../../packages/payload-contract/src/filter/index.js';
+import { filterSchema } from '../../../src/domain/endpoint/filter-schema.js';
 
 const payload = {
   total: 12.5,

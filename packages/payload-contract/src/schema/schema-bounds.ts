@@ -1,9 +1,7 @@
-import { escapePointer } from '../http/json-pointer.js';
-import { type InputError, MAX_ERRORS } from '../http/problem.js';
-import { checkKeyProperties } from './business-keys.js';
+import { escapePointer } from '../json-pointer.js';
 import { isCheckedFormat } from './formats.js';
+import { MAX_ERRORS, type Mistake } from './mistake.js';
 import { compilePattern, patternSize } from './pattern.js';
-import { MAX_PAYLOAD_BYTES } from './payload.js';
 import { costOf, heaviestPart, stepsFor } from './schema-cost.js';
 import {
   BASE,
@@ -15,9 +13,12 @@ import {
   type Schema,
   subschemasUnder,
 } from './schema-keywords.js';
-import { checkSubjectProperties } from './subject.js';
+import { checkKeyProperties, checkSubjectProperties } from './schema-marks.js';
 
-/** The bounds of a schema that an account brings. */
+/** The largest payload, bytes: 256 KiB. What a schema costs is what it costs for this one. */
+export const MAX_PAYLOAD_BYTES = 256 * 1024;
+
+/** The bounds of a schema that somebody else brings. */
 export const SCHEMA_BOUNDS = {
   /** The largest schema, as JSON text in bytes: 32 KiB. */
   bytes: 32 * 1024,
@@ -44,7 +45,7 @@ export interface SchemaSize {
  *
  * @returns what is wrong, with pointers into the request; nothing is, if `errors` is empty
  */
-export function checkBounds(schema: Schema): { errors: InputError[]; size: SchemaSize } {
+export function checkBounds(schema: Schema): { errors: Mistake[]; size: SchemaSize } {
   const walk = new SchemaWalk(schema);
   if (Buffer.byteLength(JSON.stringify(schema)) > SCHEMA_BOUNDS.bytes) {
     const errors = [{ pointer: BASE, detail: `must be at most ${SCHEMA_BOUNDS.bytes} bytes of JSON` }];
@@ -66,7 +67,7 @@ export function checkBounds(schema: Schema): { errors: InputError[]; size: Schem
 }
 
 /** Checks the patterns of a schema within its bounds by compiling them. */
-export function checkPatterns(schema: Schema): InputError[] {
+export function checkPatterns(schema: Schema): Mistake[] {
   const walk = new SchemaWalk(schema, compilePattern);
   walk.visit(schema, BASE, []);
   return walk.errors.slice(0, MAX_ERRORS);
@@ -77,7 +78,7 @@ const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 /** One walk through a schema, along its references as validation would go. */
 class SchemaWalk {
-  readonly errors: InputError[] = [];
+  readonly errors: Mistake[] = [];
   readonly size: SchemaSize = { subschemas: 0, patternSize: 0 };
   private readonly definitions: Schema;
   private readonly compile: ((pattern: string) => unknown) | undefined;

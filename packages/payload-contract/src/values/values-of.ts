@@ -1,4 +1,4 @@
-import { PayloadValues } from '../../filter/payload-values.js';
+import { PayloadValues } from '../filter/payload-values.js';
 import { mayLoseDigits } from './exact-number.js';
 import { NumberTexts } from './number-texts.js';
 

@@ -1,16 +1,16 @@
 import type { Options } from 'ajv';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type InputError, MAX_ERRORS } from '../http/problem.js';
+import { type Holder, parseExactly, ROOT } from '../values/exact-json.js';
+import { addExactComparisons, replaceKeywords } from '../values/value-keywords.js';
 import { addPayloadFormats } from './formats.js';
+import { MAX_ERRORS, type Mistake } from './mistake.js';
 import { compilePattern } from './pattern.js';
 import { describePayloadError } from './payload-error.js';
 import { comparesNumbers, KEY_KEYWORD, type Schema, SUBJECT_KEYWORD, withoutIds } from './schema-keywords.js';
-import { type Holder, parseExactly, ROOT } from './values/exact-json.js';
-import { addExactComparisons, replaceKeywords } from './values/value-keywords.js';
 
 /** Errors of a payload: the first ones, and whether there are more. */
 export interface Violations {
-  errors: InputError[];
+  errors: Mistake[];
   more: boolean;
 }
 

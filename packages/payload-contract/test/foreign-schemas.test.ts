@@ -1,7 +1,7 @@
 import { deepEqual, match, ok } from 'node:assert/strict';
 import { z } from 'zod';
-import { checkSchemaItself, compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
-import { checkBounds, checkPatterns } from '../../../src/domain/event/schema-bounds.js';
+import { checkSchemaItself, compilePayloadSchema } from '../src/schema/payload-schema.js';
+import { checkBounds, checkPatterns } from '../src/schema/schema-bounds.js';
 
 type Schema = Record<string, unknown>;
 

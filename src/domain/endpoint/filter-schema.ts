@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Filter } from './match-filter.js';
-import { findMistake } from './read-filter.js';
+import type { Filter } from '../../../packages/payload-contract/src/filter/index.js';
+import { findMistake } from '../../../packages/payload-contract/src/filter/index.js';
 
 /** A filter within its bounds (`filter-bounds.ts`), with the first mistake where it is. */
 export const filterSchema = z.unknown().transform((value, context): Filter => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { valuesOf } from '../../../src/domain/event/values/values-of.js';
-import { FILTER_BOUNDS } from '../../../src/domain/filter/filter-bounds.js';
-import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
-import { PayloadValues } from '../../../src/domain/filter/payload-values.js';
-import { findMistake } from '../../../src/domain/filter/read-filter.js';
-import { mainThreadTime, referenceTime } from '../../support/parts/thread-time.js';
+import { mainThreadTime, referenceTime } from '../../../test/support/parts/thread-time.js';
+import { FILTER_BOUNDS } from '../src/filter/filter-bounds.js';
+import { type Filter, matchesFilter } from '../src/filter/match-filter.js';
+import { PayloadValues } from '../src/filter/payload-values.js';
+import { findMistake } from '../src/filter/read-filter.js';
+import { valuesOf } from '../src/values/values-of.js';
 
 /**
  * So many times the {@link referenceTime} of the same moment: the aim is 20 ms of a fast processor, four times as much.

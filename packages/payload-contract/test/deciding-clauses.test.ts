@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { decidingClauses, describeCondition } from '../../../src/domain/filter/deciding-clauses.js';
-import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
+import { decidingClauses, describeCondition } from '../src/filter/deciding-clauses.js';
+import { type Filter, matchesFilter } from '../src/filter/match-filter.js';
 
 const payload = { total: 12.5, currency: 'EUR', customer: { id: 'c-1' }, note: 'x'.repeat(200), items: [] };
 

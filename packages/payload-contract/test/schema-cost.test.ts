@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
-import { patternSize } from '../../../src/domain/event/pattern.js';
-import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
-import { MAX_ERRORS } from '../../../src/domain/http/problem.js';
+import { MAX_ERRORS } from '../src/schema/mistake.js';
+import { patternSize } from '../src/schema/pattern.js';
+import { compilePayloadSchema } from '../src/schema/payload-schema.js';
 
 const atom = fc.constantFrom(
   'a',

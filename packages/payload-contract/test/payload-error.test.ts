@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
+import { compilePayloadSchema } from '../src/schema/payload-schema.js';
 
 const NAMES = { properties: { a: {} }, additionalProperties: false };
 const LONG = Array.from({ length: 100 }, (_, index) => `value ${index}`);

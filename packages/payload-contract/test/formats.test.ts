@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
+import { compilePayloadSchema } from '../src/schema/payload-schema.js';
 
 /** Texts by format: those that have it, and those that do not. */
 const TEXTS: Record<string, { valid: string[]; invalid: string[] }> = {

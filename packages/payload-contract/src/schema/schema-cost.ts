@@ -1,4 +1,4 @@
-import { escapePointer } from '../http/json-pointer.js';
+import { escapePointer } from '../json-pointer.js';
 import { patternSize } from './pattern.js';
 import {
   isAnnotation,

@@ -1,4 +1,4 @@
-import { ExactValue } from '../../filter/payload-values.js';
+import { ExactValue } from '../filter/payload-values.js';
 
 /** The farthest exponent that is kept as it is: far beyond those of all numbers that it is compared with. */
 const MAX_EXPONENT = 1_000_000_000;
