@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { convoy } from '../../../src/bin/client/import/convoy.js';
-import type { Format, ForeignEndpoint, LeftOut } from '../../../src/bin/client/import/found.js';
+import type { ForeignEndpoint, Format, LeftOut } from '../../../src/bin/client/import/found.js';
 import { outpost } from '../../../src/bin/client/import/outpost.js';
 import { svix } from '../../../src/bin/client/import/svix.js';
 
