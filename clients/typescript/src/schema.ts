@@ -350,7 +350,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a temporary endpoint whose deliveries go to a connected program
+         * Create a temporary endpoint whose deliveries go to a connected program
          * @description Requires the scope `endpoints:write`.
          */
         post: operations["createListener"];
@@ -370,7 +370,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a ticket to open the stream of a listener: a WebSocket, one at a time, which ends with the token that asks
+         * Get a ticket for the stream of a listener: a WebSocket, one at a time, which ends with the token of this request
          * @description Requires the scope `endpoints:write`.
          */
         post: operations["createListenerTicket"];
@@ -548,7 +548,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the certificate of a closed delivery: its record, with a proof that the signed log holds it
+         * Get the certificate of a closed delivery: its record, with a proof that the signed log contains it
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getDeliveryCertificate"];
@@ -568,7 +568,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the payload and the salt of a certificate: with them, everybody can check which payload was delivered
+         * Get the payload and the salt of a certificate, which prove the delivered payload
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getDeliveryOpening"];
@@ -588,7 +588,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the certificate of void numbers: that no event has them, with a proof that the log says so
+         * Get the certificate of void numbers: a proof by the log that no event has them
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getVoidCertificate"];
@@ -608,7 +608,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the certificate of a change: who changed what and when, with a proof that the signed log holds it
+         * Get the certificate of a change: its record, with a proof that the signed log contains it
          * @description Requires the scope `changes:read`.
          */
         get: operations["getChangeCertificate"];
@@ -628,7 +628,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say whether a delivery has been altered: what is shown, its record, and the signed log
+         * Check whether a delivery has been altered: its view, its record, and the signed log
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getDeliveryIntegrity"];
@@ -648,7 +648,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say whether an event has been altered: its payload, and the records of its deliveries
+         * Check whether an event has been altered: its payload, and the records of its deliveries
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getEventIntegrity"];
@@ -668,7 +668,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say whether the record of a change has been altered, by the signed log
+         * Check whether the record of a change has been altered, by the signed log
          * @description Requires the scope `changes:read`.
          */
         get: operations["getChangeIntegrity"];
@@ -688,7 +688,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say why an endpoint got an event, waits for it, or did not get it
+         * Explain why an endpoint got an event, waits for it, or did not get it
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["explain"];
@@ -734,7 +734,7 @@ export interface paths {
         get: operations["listReplays"];
         put?: never;
         /**
-         * Send many deliveries again, or retry, cancel or resume many open ones
+         * Resend many closed deliveries, or retry, cancel or resume many open ones
          * @description Requires the scope `deliveries:write`.
          */
         post: operations["createReplay"];
@@ -832,7 +832,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Stream the events of a period with their deliveries, a JSON text on each line
+         * Stream the events of a period with their deliveries, as JSON lines
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["exportRecords"];
@@ -1046,7 +1046,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give an OAuth client a new secret, which is shown only in this response
+         * Rotate the secret of an OAuth client; the new one is shown only in this response
          * @description Requires the scope `keys:write`.
          */
         post: operations["rotateOAuthClientSecret"];
@@ -1434,7 +1434,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find something of any account: by its id, a business key, the name of an account, or a host
+         * Search all accounts by an id, a business key, the name of an account, or a host
          * @description Requires the scope `admin`.
          */
         post: operations["searchInstallation"];
@@ -1472,7 +1472,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the public key that checkpoints are verified with; several while keys change, a line each
+         * Read the public key that verifies checkpoints; several while keys change, a line each
          * @description No token is needed.
          */
         get: operations["getLogKey"];
@@ -1576,7 +1576,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Receive endpoint.disabled: an endpoint was taken out of service. Its deliveries wait
+         * Receive endpoint.disabled: an endpoint was disabled. Its deliveries wait
          * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveEndpointDisabled"];
@@ -1616,7 +1616,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Receive delivery.expired: deliveries of an endpoint have ended without success: they waited longer than they may
+         * Receive delivery.expired: deliveries of an endpoint have ended without success: they were parked for longer than the limit
          * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveDeliveryExpired"];
@@ -2052,7 +2052,7 @@ export interface components {
              * @enum {string}
              */
             signature_scheme?: "v1" | "v1a";
-            /** @description A shared secret that the subscriber has already, from another service; absent: a new one */
+            /** @description An existing shared secret of the subscriber, from another service; absent: a new one */
             secret?: string;
         };
         EndpointWithSecret: {
@@ -2405,7 +2405,7 @@ export interface components {
             path: string;
             /**
              * Format: date-time
-             * @description Until then the stream can be opened; it may stay open for longer
+             * @description Time until which the stream can be opened; it may stay open for longer
              */
             expires_at: string;
         };
@@ -2479,7 +2479,7 @@ export interface components {
             url_host: string;
             /** @description The version of the endpoint that was read */
             endpoint_version?: number;
-            /** @description The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps */
+            /** @description Versions of the endpoint that created the signing secrets, newest first: several while a rotation overlaps */
             secret_versions?: number[];
             /** @description The address connected to; absent if there was no connection */
             address?: string;
@@ -2504,7 +2504,7 @@ export interface components {
              * @enum {string}
              */
             trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
-            /** @description So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too */
+            /** @description Earlier tries of this attempt that were lost with their process: their requests may have arrived, too */
             lost_tries?: number;
             run_id: string;
         };
@@ -2609,11 +2609,11 @@ export interface components {
             url_host: string;
             /** @description The version of the endpoint that was read */
             endpoint_version?: number;
-            /** @description The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps */
+            /** @description Versions of the endpoint that created the signing secrets, newest first: several while a rotation overlaps */
             secret_versions?: number[];
             /** @description The address connected to; absent if there was no connection */
             address?: string;
-            /** @description Where the time went. Steps that did not happen or did not end are absent: a reused connection has none of the first three */
+            /** @description Durations of the steps. Steps that did not happen or did not end are absent: a reused connection has none of the first three */
             timings_ms?: {
                 dns?: number;
                 connect?: number;
@@ -2646,7 +2646,7 @@ export interface components {
              * @enum {string}
              */
             trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
-            /** @description So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too */
+            /** @description Earlier tries of this attempt that were lost with their process: their requests may have arrived, too */
             lost_tries?: number;
         };
         Intervention: {
@@ -2747,13 +2747,13 @@ export interface components {
         Integrity: {
             id: string;
             /**
-             * @description altered: a check says so; not_proven: nothing is altered, but the signed log does not hold it yet
+             * @description altered: a check failed; not_proven: nothing is altered, but the signed log does not contain it yet
              * @enum {string}
              */
             verdict: "unaltered" | "altered" | "not_proven";
             checks: {
                 /**
-                 * @description log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. tag: of a change, what was written has a tag under a key that is not in the database
+                 * @description log: the record is the one in the signed log. shown: the API shows the recorded state. payload: it is the one that the record commits to. tag: for a change, its tag under a key outside the database is valid
                  * @enum {string}
                  */
                 check: "log" | "shown" | "payload" | "tag";
@@ -2762,7 +2762,7 @@ export interface components {
                  * @enum {string}
                  */
                 result: "same" | "differs" | "unknown";
-                /** @description Human-readable; what differs, as JSON Pointers into the record */
+                /** @description Human-readable, with differences as JSON Pointers into the record */
                 detail: string;
                 /** @description Of an event: the delivery whose record was looked at */
                 delivery_id?: string;
@@ -2874,13 +2874,13 @@ export interface components {
          */
         CreateReplayBody: {
             /**
-             * @description resend: send closed deliveries again; retry, cancel, resume: do that to open ones
+             * @description resend: for closed deliveries; retry, cancel, resume: for open ones
              * @default resend
              * @enum {string}
              */
             action?: "resend" | "retry" | "cancel" | "resume";
             /**
-             * @description Of resend. failed (default): what ended exhausted, expired or cancelled. missed: that, and every event that the endpoint never had; it needs endpoint_id and created_after. all: everything closed
+             * @description For resend. failed (default): exhausted, expired and cancelled deliveries. missed: these, and every event that the endpoint never got; it needs endpoint_id and created_after. all: all closed deliveries
              * @enum {string}
              */
             mode?: "failed" | "missed" | "all";
@@ -2905,11 +2905,11 @@ export interface components {
                 created_before?: string;
             };
             /**
-             * @description Of missed: which registration of the endpoint selects events. now (default): as it is; then: as it was when each event was accepted
+             * @description For missed: the registration of the endpoint that selects events. now (default): the current one; then: the one at the time of each event
              * @enum {string}
              */
             registration?: "now" | "then";
-            /** @description Of missed, instead of registration: as the endpoint was at this time */
+            /** @description For missed, instead of registration: the registration at this time */
             as_of?: string;
             /**
              * @description Deliveries per second, at most
@@ -2933,7 +2933,7 @@ export interface components {
             skipped: number;
             /** @description The first ids, at most 10 */
             sample: string[];
-            /** @description false: there are more, as counting took too long; up_to says how far it came */
+            /** @description false: there are more, because counting took too long; up_to is the time up to which events were counted */
             complete: boolean;
             /**
              * Format: date-time
@@ -2942,7 +2942,7 @@ export interface components {
             up_to: string;
             /** @description Of missed: those of found that the endpoint never had */
             never_sent?: number;
-            /** @description Of missed: what the choice of the registration changes, among events that it never had */
+            /** @description For missed: the effect of the choice of the registration, among events that the endpoint never got */
             difference?: {
                 /** @description The other registration: then, or now */
                 compared_with: string;
@@ -3074,7 +3074,7 @@ export interface components {
         LoggedRecord: {
             [key: string]: unknown;
         };
-        /** @description In the place of an event, delivery or change that somebody has altered in the database */
+        /** @description In the place of an event, delivery or change that was altered in the database */
         AlteredRecord: {
             /** @constant */
             type: "altered";
@@ -3135,7 +3135,7 @@ export interface components {
                 delivery_id: string;
                 attempt: number;
             };
-            /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
+            /** @description JSON Pointers (RFC 6901) of the differences, secrets included, whose values are never shown */
             changed: string[];
             /** @description State before, without secrets; absent for a new resource, and for deliveries */
             before?: {
@@ -3149,13 +3149,13 @@ export interface components {
         Completeness: {
             /** @description No number is missing, open, lost, contradicted, or that of two events */
             complete: boolean;
-            /** @description The first number that was looked at; absent if there are none */
+            /** @description The first checked number; absent if there are none */
             first?: number;
             last?: number;
             /** @description How many of them events have */
             event_count: number;
             void_count: number;
-            /** @description Numbers that no event has, nor will have: a process had reserved them. leaf_index: where the log says so; absent until its next run */
+            /** @description Numbers that no event has or will have: a process had reserved them. leaf_index: their leaf in the log; absent until its next run */
             void: {
                 first: number;
                 last: number;
@@ -3167,13 +3167,13 @@ export interface components {
                 leaf_index?: number;
             }[];
             open_count: number;
-            /** @description Numbers of which it is not known yet whether events have them: ranges, both ends included; the first 100 */
+            /** @description Reserved numbers that may still get events: ranges, both ends included; the first 100 */
             open: {
                 first: number;
                 last: number;
             }[];
             lost_count: number;
-            /** @description Numbers that may have been given to events, of which nothing is kept. at and why: when and how that was noticed, such as a restore from a backup */
+            /** @description Numbers that may have been given to events that are gone. at and why: time and cause, such as a restore from a backup */
             lost: {
                 first: number;
                 last: number;
@@ -3185,7 +3185,7 @@ export interface components {
                 why: string;
             }[];
             missing_count: number;
-            /** @description Numbers that nothing is known of: their events are not there: ranges, both ends included; the first 100 */
+            /** @description Numbers without an event and without an explanation: ranges, both ends included; the first 100 */
             missing: {
                 first: number;
                 last: number;
@@ -3305,7 +3305,7 @@ export interface components {
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             /**
              * Format: date-time
-             * @description When the key stops working, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire
+             * @description Time at which the key expires, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire
              */
             expires_at?: string;
             /** @description The profile that GET /me returns for this key. Default: the account's own. A profile other than the caller's requires profiles:read */
@@ -3698,7 +3698,7 @@ export interface components {
          */
         CreatePortalSessionBody: {
             /**
-             * @description Whom it is for: shown in the portal, and in changes that are made with it
+             * @description Name of its holder: shown in the portal, and in changes that are made with it
              * @default portal
              */
             name?: string;
@@ -3718,7 +3718,7 @@ export interface components {
              *     ]
              */
             scopes?: ("endpoints:read" | "endpoints:write" | "deliveries:read" | "deliveries:write" | "secrets:read")[];
-            /** @description A page of yours that the portal leads to when the link has ended: where people get another */
+            /** @description Your page to which the portal leads when the link has expired, where people get a new one */
             return_url?: string;
         };
         NewPortalSession: {
@@ -3831,7 +3831,7 @@ export interface components {
              * @description When the token stops working; absent if it does not
              */
             expires_at?: string;
-            /** @description Where executions are looked at: for the scope admin, if TEMPORAL_UI_URL is set */
+            /** @description Address of Temporal UI: for the scope admin, if TEMPORAL_UI_URL is set */
             temporal_ui?: {
                 url: string;
                 namespace: string;
@@ -3855,7 +3855,7 @@ export interface components {
          *     }
          */
         EraseSubjectBody: {
-            /** @description As it stands in the events; e-mail addresses are compared without regard to case */
+            /** @description The subject as in the events; e-mail addresses are compared without regard to case */
             subject: string;
             /**
              * @description cancel: the key is deleted at once, and open deliveries are cancelled; finish: it is deleted once they have ended
@@ -3894,7 +3894,7 @@ export interface components {
             completed_at?: string;
             /**
              * Format: date-time
-             * @description When a restored backup had brought the key back, and it was deleted again
+             * @description Time at which the key was deleted again after a restored backup had brought it back
              */
             reapplied_at?: string;
             /** @description The data key. Everything that it encrypted names it, and cannot be read without it */
@@ -3928,7 +3928,7 @@ export interface components {
         Stats: {
             /**
              * Format: date-time
-             * @description When the open deliveries were counted: at most a second ago, or up to ten if counting takes long
+             * @description Time of the count of open deliveries: at most a second ago, or up to ten if counting takes long
              */
             as_of: string;
             open: {
@@ -3950,7 +3950,7 @@ export interface components {
                  * @description Since when the longest overdue one has been due
                  */
                 overdue_since?: string;
-                /** @description Every open delivery is counted; false if there are more than 20,000, so these are the least there can be */
+                /** @description true: every open delivery is counted; false: there are more than 20,000, and these are lower bounds */
                 exact: boolean;
                 by_kind: {
                     event_kind: string;
@@ -3994,9 +3994,9 @@ export interface components {
                      */
                     overdue_since?: string;
                 }[];
-                /** @description Endpoints that are not listed because others have more; ask for them by endpoint_id */
+                /** @description Endpoints that are not listed because others have more; filter by endpoint_id to see them */
                 endpoints_left_out?: number;
-                /** @description By the time at which their events were accepted, in intervals; those without any are left out */
+                /** @description By the acceptance time of their events, in intervals; empty ones are left out */
                 by_time: {
                     /**
                      * Format: date-time
@@ -4034,7 +4034,7 @@ export interface components {
                 /** @description Attempts that these deliveries took */
                 attempts: number;
                 /**
-                 * @description Workers count what they close, and write it every five seconds. After a crash a delivery can be counted twice or not at all
+                 * @description Workers write counts every five seconds. After a crash a delivery can be counted twice or not at all
                  * @constant
                  */
                 exact: false;
@@ -4073,9 +4073,9 @@ export interface components {
                     /** @description Attempts that these deliveries took */
                     attempts: number;
                 }[];
-                /** @description Endpoints that are not listed because others have more; ask for them by endpoint_id */
+                /** @description Endpoints that are not listed because others have more; filter by endpoint_id to see them */
                 endpoints_left_out?: number;
-                /** @description By the time at which they were closed, in intervals; those without any are left out */
+                /** @description By closing time, in intervals; empty ones are left out */
                 by_time: {
                     /**
                      * Format: date-time
@@ -4306,7 +4306,7 @@ export interface components {
                 delivery_id: string;
                 attempt: number;
             };
-            /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
+            /** @description JSON Pointers (RFC 6901) of the differences, secrets included, whose values are never shown */
             changed: string[];
             /** @description State before, without secrets; absent for a new resource, and for deliveries */
             before?: {
@@ -4541,7 +4541,7 @@ export interface components {
             failures: number;
         };
         /**
-         * @description An endpoint was taken out of service. Its deliveries wait.
+         * @description An endpoint was disabled. Its deliveries wait.
          * @example {
          *       "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
          *       "since": "2026-11-21T12:00:00.000Z",
@@ -4585,7 +4585,7 @@ export interface components {
          */
         DeliveryExhaustedPayload: {
             endpoint_id: string;
-            /** @description How many have ended; from 1,000 on, another event tells of more. */
+            /** @description Number of these deliveries; more than 1,000 are in further events. */
             count: number;
             /**
              * Format: date-time
@@ -4611,7 +4611,7 @@ export interface components {
             }[];
         };
         /**
-         * @description Deliveries of an endpoint have ended without success: they waited longer than they may.
+         * @description Deliveries of an endpoint have ended without success: they were parked for longer than the limit.
          * @example {
          *       "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
          *       "count": 1,
@@ -4632,7 +4632,7 @@ export interface components {
          */
         DeliveryExpiredPayload: {
             endpoint_id: string;
-            /** @description How many have ended; from 1,000 on, another event tells of more. */
+            /** @description Number of these deliveries; more than 1,000 are in further events. */
             count: number;
             /**
              * Format: date-time
@@ -7481,7 +7481,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint, with its signing secret. It needs no verification, and is deleted when no program has been connected for ten minutes */
+            /** @description The endpoint, with its signing secret. It needs no verification, and is deleted after ten minutes without a connection */
             201: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -8222,7 +8222,7 @@ export interface operations {
                         };
                         /** @description Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased */
                         details?: {
-                            /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
+                            /** @description For a delivery: the request and response of each attempt. For a change: the states before and after, its address and reason */
                             value: {
                                 [key: string]: unknown;
                             };
@@ -8387,7 +8387,7 @@ export interface operations {
                         };
                         /** @description Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased */
                         details?: {
-                            /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
+                            /** @description For a delivery: the request and response of each attempt. For a change: the states before and after, its address and reason */
                             value: {
                                 [key: string]: unknown;
                             };
@@ -8498,7 +8498,7 @@ export interface operations {
                         };
                         /** @description Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased */
                         details?: {
-                            /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
+                            /** @description For a delivery: the request and response of each attempt. For a change: the states before and after, its address and reason */
                             value: {
                                 [key: string]: unknown;
                             };
@@ -8827,7 +8827,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of replays; a new one is listed after about a second */
+            /** @description A page of replays */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -11198,7 +11198,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description The erasure is persisted, and carried out by itself: its certificate so far */
+            /** @description The erasure is stored and runs by itself: its certificate so far */
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -11290,7 +11290,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description The erasure is persisted, and carried out by itself: its certificate so far */
+            /** @description The erasure is stored and runs by itself: its certificate so far */
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -12097,7 +12097,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12167,7 +12167,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12237,7 +12237,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12307,7 +12307,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12377,7 +12377,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -12447,7 +12447,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
