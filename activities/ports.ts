@@ -50,7 +50,14 @@ export interface RequestSecrets {
 export interface EndpointForAttempt
   extends Pick<
     Endpoint,
-    'version' | 'target_url' | 'listener' | 'status' | 'status_reason' | 'rate_limit' | 'legacy_header_prefix'
+    | 'version'
+    | 'target_url'
+    | 'listener'
+    | 'inbox'
+    | 'status'
+    | 'status_reason'
+    | 'rate_limit'
+    | 'legacy_header_prefix'
   > {
   /** The version since which it has had its URL. */
   verification_revision: number;
@@ -216,6 +223,17 @@ export interface HttpPoster {
 /** Sends a request to the program that is connected to a listener. It reports failures; it does not throw them. */
 export type ListenerExchange = (endpointId: string, request: HttpRequest) => Promise<HttpExchange>;
 
+/**
+ * Has a test inbox receive a request. It reports failures; it does not throw them.
+ *
+ * @param secrets by which the request was signed
+ */
+export type InboxExchange = (
+  delivery: Pick<AttemptRequest, 'account_id' | 'endpoint_id' | 'event_id'>,
+  request: HttpRequest,
+  secrets: readonly string[],
+) => Promise<HttpExchange>;
+
 /** Measures attempts. */
 export interface AttemptObserver {
   /** An attempt has been made, or was not to be made now. */
@@ -231,6 +249,7 @@ export interface AttemptDependencies {
   conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
   poster: HttpPoster;
   listenerExchange: ListenerExchange;
+  inboxExchange: InboxExchange;
   incidents: IncidentLog;
   observer?: AttemptObserver | undefined;
   /** Absent if nothing is traced. */

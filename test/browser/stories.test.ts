@@ -55,6 +55,7 @@ describe('in a browser', () => {
     await says(page, 'This event would be delivered.');
     await button(page, 'Register').click();
     await says(page, 'Waiting for the endpoint to be verified.');
+    assert.match(page.url(), /\/portal\/endpoints\/ep_\w+\?registered=true&/);
     await receiver.waitFor((requests) => requests.length > 0);
     receiver.handle(verified(unavailable('The ledger is locked.')));
     await button(page, 'Ask again now').click();
@@ -181,6 +182,21 @@ describe('in a browser', () => {
     await says(page, 'Loyalty points answer again.');
     await page.getByRole('region', { name: 'The account that you act for' }).getByRole('link').click();
     await page.getByText('You act for').waitFor({ state: 'detached' });
+    assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  });
+
+  it('a subscriber makes a test inbox, and sees what arrives at it, verified [world]', async () => {
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await page.goto((await portalLink(stage.shop.accountId)).url);
+    await goTo(page, 'Endpoints');
+    await button(page, 'Make a test inbox').click();
+    await says(page, 'Nothing has arrived yet');
+    await stage.shop.purchase(purchaseOf(6001));
+    await says(page, 'Signature verified');
+    await says(page, /webhook-signature: v1,/);
+    await says(page, 'order-6001');
     assert.deepEqual(tab.errors, []);
     await tab.context.close();
   });
