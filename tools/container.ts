@@ -24,7 +24,7 @@ const STARTED_WITHIN_MS = 60_000;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** What this machine lacks for it; empty if nothing. */
+/** Tools and rights that this machine lacks for it. */
 export async function missingForContainer(): Promise<string[]> {
   const missing: string[] = process.getuid?.() === 0 ? [] : ['root'];
   for (const program of PROGRAMS) if ((await onPath(program)) === undefined) missing.push(program);
@@ -179,7 +179,7 @@ async function run(folder: string, stops: (() => unknown)[]): Promise<void> {
   if (code !== '0') throw new Error('it did not end well');
 }
 
-/** What `/readyz` says once the service is ready. */
+/** Answer of `/readyz` once the service is ready. */
 async function ready(url: string): Promise<string> {
   for (const deadline = performance.now() + STARTED_WITHIN_MS; ; await delay(200)) {
     const response = await fetch(`${url}/readyz`).catch(() => undefined);

@@ -12,7 +12,7 @@ export const MAX_RECEIVED = 100;
 /** The most of the headers of one request that is kept, characters. */
 export const MAX_RECEIVED_HEADERS = 4_096;
 
-/** What an inbox has received. */
+/** A request that an inbox has received. */
 export interface ReceivedRequest {
   id: string;
   endpoint_id: string;
@@ -26,7 +26,7 @@ export interface ReceivedRequest {
   signature_error?: string;
 }
 
-/** What stands for a URL, as for every listener. */
+/** Text that stands for a URL, as for every listener. */
 export function inboxUrl(endpointId: string): string {
   return `https://inbox.invalid/${endpointId}`;
 }

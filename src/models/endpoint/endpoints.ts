@@ -115,14 +115,9 @@ export class EndpointRepository {
     return this.codec.secretsOf(endpoint);
   }
 
-  /** How many endpoints an account has. */
-  count(accountId: string): Promise<number> {
-    return this.documents.count({ account_id: accountId });
-  }
-
-  /** How many of them are test inboxes. */
-  countInboxes(accountId: string): Promise<number> {
-    return this.documents.count({ account_id: accountId, inbox: true });
+  /** How many endpoints an account has, or how many test inboxes. */
+  count(accountId: string, of: { inbox?: true } = {}): Promise<number> {
+    return this.documents.count({ account_id: accountId, ...of });
   }
 
   /** Characters of the filters of an account's endpoints, as JSON. @param exceptId an endpoint that is not counted */

@@ -20,7 +20,7 @@ const received = collection(
   { indexes: [{ account_id: 1, _id: 1 }] },
 );
 
-/** What test inboxes have received: of each account the latest requests, for an hour. */
+/** Requests that test inboxes have received: of each account the latest, for an hour. */
 export class InboxRepository extends repositoryOf(received) {
   /** Keeps a request; of the account's others the latest stay. */
   async keep(accountId: string, request: Omit<ReceivedRequest, 'id' | 'received_at'>): Promise<void> {
@@ -40,7 +40,7 @@ export class InboxRepository extends repositoryOf(received) {
     if (first) await this.model.deleteMany({ account_id: accountId, _id: { $lte: first._id } });
   }
 
-  /** What one inbox has received, the latest first, after the one named. */
+  /** Requests that one inbox has received, the latest first, after the one named. */
   async list(
     accountId: string,
     endpointId: string,

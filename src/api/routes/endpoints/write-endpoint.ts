@@ -146,7 +146,7 @@ export async function deleteEndpoint(
 
 /** @throws Problem 409 if the account has as many test inboxes as it may have */
 async function requireRoomForInbox(endpoints: EndpointRepository, accountId: string): Promise<void> {
-  if ((await endpoints.countInboxes(accountId)) < MAX_INBOXES) return;
+  if ((await endpoints.count(accountId, { inbox: true })) < MAX_INBOXES) return;
   throw new Problem(
     'endpoint_limit_reached',
     `The account has ${MAX_INBOXES} test inboxes, the most it may have. Delete one, or wait until it ends.`,

@@ -17,7 +17,7 @@ import { findEndpoint } from '../endpoints/endpoints.js';
 import { createEndpoint } from '../endpoints/write-endpoint.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 
-/** What a listener, or a test inbox, gets. */
+/** Body of a request for a listener or a test inbox. */
 export const listenerBody = z.strictObject({
   event_kinds: endpointBody.shape.event_kinds,
   filter: filterSchema.optional().describe('A condition on the payload: docs/endpoints.md'),

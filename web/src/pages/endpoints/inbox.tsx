@@ -29,7 +29,7 @@ export function MakeInbox() {
   );
 }
 
-/** What a test inbox has received, the latest first, as it comes. */
+/** Requests that a test inbox has received, the latest first, as they come. */
 export function Received({ id }: { id: string }) {
   const list = useList(
     ['received', id],

@@ -18,7 +18,7 @@ export function registeredNow(queryClient: QueryClient, id: string): EndpointWit
   return queryClient.getQueryData(['registered', id]);
 }
 
-/** What is shown of an endpoint right after its registration: its secret, and whether it has been verified. */
+/** Page of an endpoint right after its registration: its secret, and whether it has been verified. */
 export function Registered({ endpoint }: { endpoint: EndpointWithSecret }) {
   const { name } = useLook();
   return (
