@@ -16,6 +16,8 @@ import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
 import type { FailingMark } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
+import type { DeliveryOrder } from '../src/domain/order/delivery-order.js';
+import type { OrderRule } from '../src/domain/order/order-rule.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
 import type { AttemptOrders } from '../src/domain/records/row/attempt-orders.js';
 import type { DeliveryRows, TerminatedExecutions } from '../src/domain/records/told.js';
@@ -49,9 +51,16 @@ export interface RequestSecrets {
 /** What an attempt needs of an endpoint. */
 export interface EndpointForAttempt
   extends Pick<
-    Endpoint,
-    'version' | 'target_url' | 'listener' | 'status' | 'status_reason' | 'rate_limit' | 'legacy_header_prefix'
-  > {
+      Endpoint,
+      | 'version'
+      | 'target_url'
+      | 'listener'
+      | 'status'
+      | 'status_reason'
+      | 'rate_limit'
+      | 'legacy_header_prefix'
+    >,
+    OrderRule {
   /** The version since which it has had its URL. */
   verification_revision: number;
   /** It has been failing. */
@@ -221,6 +230,7 @@ export interface AttemptDependencies {
   turns: DeliveryTurns;
   /** What this process knows of endpoints. */
   conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
+  order: Pick<DeliveryOrder, 'look'>;
   poster: HttpPoster;
   listenerExchange: ListenerExchange;
   incidents: IncidentLog;

@@ -3,6 +3,7 @@ import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { type OrderPlace, orderHeader } from '../../src/domain/order/order-rule.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
@@ -45,6 +46,7 @@ export function createSend({
     request: AttemptRequest,
     payload: string,
     endpoint: EndpointForAttempt,
+    place?: OrderPlace,
   ): Promise<Sent> {
     // Subscribers refuse a timestamp that is minutes old, so this machine's clock will not do.
     const began = sharedNow();
@@ -68,6 +70,7 @@ export function createSend({
         ...signedHeaders(secrets, request.event_id, timestamp, payload, endpoint.legacy_header_prefix),
         'webhook-event-kind': request.event_kind,
         'webhook-attempt': String(request.number),
+        ...(place && { 'webhook-order': orderHeader(place) }),
         ...(span && present(span.headers)),
       },
       body: payload,

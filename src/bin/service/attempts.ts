@@ -7,6 +7,7 @@ import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import { connectorOptions } from './egress.js';
 import { endpointDirectory } from './endpoint-ports.js';
+import { createOrder } from './ledger.js';
 import type { Servers } from './servers.js';
 
 /** Sent as `User-Agent` with every attempt. */
@@ -22,7 +23,7 @@ export type Attempts = Awaited<ReturnType<typeof createAttempts>>;
  */
 export async function createAttempts(
   settings: Settings,
-  { database }: Servers,
+  servers: Servers,
   {
     addressPolicy,
     ownPorts,
@@ -32,6 +33,7 @@ export async function createAttempts(
     ownPorts: ReadonlySet<number>;
   },
 ) {
+  const { database } = servers;
   const poster = createPoster(
     await connectorOptions(
       settings,
@@ -45,6 +47,7 @@ export async function createAttempts(
     payloads: database.payloads,
     endpoints: endpointDirectory(database.endpoints),
     turns: database.deliveryTurns,
+    order: createOrder(servers, settings.HOOKLINE_TEST_TIME_SCALE),
     poster,
     userAgent: USER_AGENT,
   });

@@ -3,6 +3,7 @@ import type { Endpoint } from '../endpoint/endpoint.js';
 import { matchesKind } from '../event/event-kinds.js';
 import { matchesFilter } from '../filter/match-filter.js';
 import { PayloadValues } from '../filter/payload-values.js';
+import { orderKeyFor } from '../order/order-rule.js';
 import type { DeliveryTarget } from './delivery.js';
 
 /**
@@ -17,8 +18,25 @@ export function recipientsOf(
   kind: string,
   payload: unknown,
 ): DeliveryTarget[] {
+  return takersOf(endpoints, kind, payload).map(toTarget);
+}
+
+/** The same, each with the order in which it gets events. @param token of the event's order key, if it has one */
+export function orderedRecipientsOf(
+  endpoints: readonly Endpoint[],
+  kind: string,
+  payload: unknown,
+  token: string | undefined,
+): DeliveryTarget[] {
+  return takersOf(endpoints, kind, payload).map((endpoint) => {
+    const order_key = orderKeyFor(endpoint, token);
+    return { ...toTarget(endpoint), ...(order_key !== undefined && { order_key }) };
+  });
+}
+
+function takersOf(endpoints: readonly Endpoint[], kind: string, payload: unknown): Endpoint[] {
   const values = PayloadValues.of(payload);
-  return endpoints.filter((endpoint) => refusalOf(endpoint, kind, values) === undefined).map(toTarget);
+  return endpoints.filter((endpoint) => refusalOf(endpoint, kind, values) === undefined);
 }
 
 /** An endpoint, as far as it decides which events it gets. */

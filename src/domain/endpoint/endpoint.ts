@@ -3,6 +3,7 @@ import type { Origin } from '../change/change.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
 import type { Filter } from '../filter/match-filter.js';
 import type { InputError } from '../http/problem.js';
+import type { OrderRule } from '../order/order-rule.js';
 import type { AddressPolicy } from './address-policy.js';
 
 /**
@@ -39,7 +40,7 @@ export interface VerificationSubject {
 }
 
 /** A registration: where events of some kinds are sent. */
-export interface Endpoint {
+export interface Endpoint extends OrderRule {
   id: string;
   account_id: string;
   /** 1 when it is made, and one more with each change of its settings, status or secrets. */

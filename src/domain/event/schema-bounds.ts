@@ -1,5 +1,6 @@
 import { escapePointer } from '../http/json-pointer.js';
 import { type InputError, MAX_ERRORS } from '../http/problem.js';
+import { checkOrderProperties } from '../order/order-key.js';
 import { checkKeyProperties } from './business-keys.js';
 import { isCheckedFormat } from './formats.js';
 import { compilePattern, patternSize } from './pattern.js';
@@ -52,7 +53,11 @@ export function checkBounds(schema: Schema): { errors: InputError[]; size: Schem
   }
   walk.visit(schema, BASE, []);
   if (walk.errors.length === 0)
-    walk.errors.push(...checkKeyProperties(schema), ...checkSubjectProperties(schema));
+    walk.errors.push(
+      ...checkKeyProperties(schema),
+      ...checkSubjectProperties(schema),
+      ...checkOrderProperties(schema),
+    );
   if (walk.errors.length > 0) return { errors: walk.errors.slice(0, MAX_ERRORS), size: walk.size };
   const cost = costOf(schema);
   const steps = stepsFor(cost, MAX_PAYLOAD_BYTES);

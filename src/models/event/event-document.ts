@@ -34,6 +34,7 @@ export const events = collection(
         endpoint_id: String,
         schedule: { type: [Number], default: undefined },
         carrier: Number,
+        order_key: String,
       },
     ]),
     /** See `EventToStore`. */
@@ -122,11 +123,12 @@ export function storedKeys(tokens: readonly string[]): { keys?: string | string[
   };
 }
 
-function toTarget({ endpoint_id, schedule, carrier }: StoredTarget): StoredTarget {
+function toTarget({ endpoint_id, schedule, carrier, order_key }: StoredTarget): StoredTarget {
   return {
     endpoint_id,
     ...(schedule && { schedule: [...schedule] }),
     ...(typeof carrier === 'number' && { carrier }),
+    ...(order_key && { order_key }),
   };
 }
 
@@ -162,6 +164,7 @@ export function toEvent(document: EventDocument, payload?: string): EventRow {
     ...(is_test && { is_test }),
     ...(sealed && { kept: { sealed } }),
     endpoint_ids: (targets ?? []).map(({ endpoint_id }) => endpoint_id),
+    order_of: ordersIn(document),
     carrier_of: carriersIn(document),
     carriers: document.carriers ?? [],
   };
@@ -173,4 +176,10 @@ function carriersIn({ targets, carriers }: EventDocument): Map<string, string> {
     return group === undefined ? [] : [[endpoint_id, group] as const];
   });
   return new Map(of.flat());
+}
+
+function ordersIn({ targets }: EventDocument): Map<string, string> {
+  return new Map(
+    (targets ?? []).flatMap(({ endpoint_id, order_key }) => (order_key ? [[endpoint_id, order_key]] : [])),
+  );
 }

@@ -18,6 +18,7 @@ import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditio
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
 import type { NamedEndpoint } from '../../domain/ledger/summaries.js';
+import type { OrderPlaces } from '../../domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { RowSearch } from '../../domain/records/row-search.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
@@ -63,6 +64,8 @@ export interface DeliveryStarterOptions extends StartCallOptions {
   payloads: Pick<EventPayloads, 'remember'>;
   /** Finds deliveries that wait. */
   search: Pick<RowSearch, 'waiting' | 'some' | 'existing'>;
+  /** Where places in orders are taken. */
+  places: Pick<OrderPlaces, 'take'>;
   /** What this process knows of endpoints. */
   conditions: EndpointConditions;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
@@ -116,7 +119,7 @@ export class DeliveryStarter implements StartPlanner {
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
     this.calls = new StartCalls(options);
-    this.intake = new EventIntake(options.store, this, options.sealer, options.payloads);
+    this.intake = new EventIntake(options.store, this, options.sealer, options.payloads, options.places);
     this.retrying = new RetriedStarts(options.onTrouble);
     if (options.startsInFlight === 0) return;
     const slots = new StartSlots(options.startsInFlight);
@@ -225,8 +228,8 @@ export class DeliveryStarter implements StartPlanner {
     if (!earlyAttempts || pending.length > MAX_ADMITTED) return;
     const direct = pending.filter(({ placement }) => !placement.isolated);
     const attempt = { index: 0, number: 1, trigger: 'schedule' } as const;
-    const orders = direct.map(({ event, target: { endpoint_id } }) => ({
-      ...{ event: namedEvent(event), endpoint_id, attempt },
+    const orders = direct.map(({ event, target: { endpoint_id, order_key } }) => ({
+      ...{ event: namedEvent(event), endpoint_id, attempt, ...(order_key && { order_key }) },
     }));
     if (!earlyAttempts.begin(orders, settings.attempt_timeout_ms)) return;
     for (const one of direct) one.begun = { by: this.id };

@@ -1,13 +1,14 @@
 import type { Owner } from '../../../domain/access/owner-turns.js';
 import { newId } from '../../../domain/basics/ids.js';
 import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
-import { recipientsOf } from '../../../domain/delivery/recipients.js';
+import { orderedRecipientsOf } from '../../../domain/delivery/recipients.js';
 import type { KeptEvent } from '../../../domain/delivery/stored-event.js';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
 import { subjectInPayload } from '../../../domain/event/subject.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
+import { orderKeyInPayload } from '../../../domain/order/order-key.js';
 import type { TakenNumber } from '../../../domain/sequence/number-source.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { TraceHeaders } from '../../../domain/trace/trace-context.js';
@@ -29,6 +30,8 @@ export interface AcceptOptions {
   keys: readonly BusinessKey[];
   /** The person that it is about, if the body does not say so, or names another one. */
   subject: string | undefined;
+  /** Of what is delivered in order, if the body does not say so, or another one is meant. */
+  orderKey: string | undefined;
   /** The request's, if it is traced. */
   trace: TraceHeaders | undefined;
   /** Told the id that an event without an idempotency key is about to be stored under. */
@@ -48,25 +51,28 @@ export async function acceptEvent(
   owner: Owner,
   kindName: string,
   body: Buffer,
-  { idempotencyKey, schemaVersion, keys: named, subject: person, trace, onNamed }: AcceptOptions,
+  { idempotencyKey, schemaVersion, keys: named, subject: person, orderKey, trace, onNamed }: AcceptOptions,
 ): Promise<Acceptance> {
   const { account: accountId } = owner;
   const kind = await findKind(database, accountId, kindName, schemaVersion);
   const { text: payload, value } = await payloads.read(owner, kind, body);
   const values = valuesOf(payload, value);
-  const [about, marked] = payloads.counted(owner, () => [
+  const [about, marked, order] = payloads.counted(owner, () => [
     person ?? subjectInPayload(kind.schema, values),
     keysInPayload(kind.schema, values),
+    orderKey ?? orderKeyInPayload(kind.schema, values),
   ]);
-  const [endpoints, keys, subject] = await Promise.all([
+  const [endpoints, keys, subject, token] = await Promise.all([
     database.endpoints.all(accountId),
     database.keySecrets.tokensOf(accountId, [...marked, ...named]),
     about === undefined ? undefined : database.keySecrets.subjectToken(accountId, about),
+    order === undefined ? undefined : database.keySecrets.orderToken(accountId, order),
   ]);
+  const ordered = orderKey === undefined ? [] : [orderKey];
   const said = [
     Buffer.from(`${kind.name}\n`),
     body,
-    Buffer.from(`\n${JSON.stringify([named.map(({ name, value }) => [name, value]), person])}`),
+    Buffer.from(`\n${JSON.stringify([named.map(({ name, value }) => [name, value]), person, ...ordered])}`),
   ];
   const once = idempotencyKey !== undefined && {
     key: idempotencyKey,
@@ -89,7 +95,7 @@ export async function acceptEvent(
     failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
     hostOf: (endpointId) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
   };
-  const targets = payloads.counted(owner, () => recipientsOf(endpoints, kind.name, values));
+  const targets = payloads.counted(owner, () => orderedRecipientsOf(endpoints, kind.name, values, token));
   if (!once) onNamed(event.event_id);
   const accepted = await settling(taken, event.event_id, () =>
     starter.accept({ event, targets, hints, ...(once && { once }) }),

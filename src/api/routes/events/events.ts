@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
+import { MAX_ORDER_KEY_LENGTH, parseOrderHeader } from '../../../domain/order/order-key.js';
 import { toJson } from '../../../domain/text/unicode.js';
 import { readJsonBytes } from '../../http/body.js';
 import { type ApiDependencies, type Context, ownerOf } from '../../http/context.js';
@@ -40,6 +41,8 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           'Business keys that are not in the body, as name=value with commas between: the event can be found by them',
         'Hookline-Subject':
           'The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it',
+        'Hookline-Order-Key':
+          'Events with the same key are delivered one after the other to endpoints that ask for it; percent-encoded, if no property of the body is marked x-hookline-order, or another key is meant',
       },
       responses: {
         202: {
@@ -64,6 +67,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           schemaVersion: schema_version,
           keys: readKeys(ctx),
           subject: readSubject(ctx),
+          orderKey: readOrderKey(ctx),
           trace: ctx.state.trace,
           onNamed: (eventId) => {
             ctx.state.event_id = eventId;
@@ -123,6 +127,16 @@ function readSubject(ctx: Context): string | undefined {
     throw invalidRequest([{ parameter: 'Hookline-Subject', detail }]);
   }
   return subject;
+}
+
+function readOrderKey(ctx: Context): string | undefined {
+  if (ctx.req.headers['hookline-order-key'] === undefined) return undefined;
+  const key = parseOrderHeader(ctx.get('hookline-order-key'));
+  if (key === undefined) {
+    const detail = `must be 1 to ${MAX_ORDER_KEY_LENGTH} characters; percent-encode what is not visible ASCII`;
+    throw invalidRequest([{ parameter: 'Hookline-Order-Key', detail }]);
+  }
+  return key;
 }
 
 function readIdempotencyKey(ctx: Context): string | undefined {

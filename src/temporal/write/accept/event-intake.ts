@@ -12,7 +12,9 @@ import type {
 } from '../../../domain/delivery/stored-event.js';
 import type { FailingMark } from '../../../domain/endpoint/incident.js';
 import { storableEvent } from '../../../domain/ledger/sealed-event.js';
+import type { OrderPlaces } from '../../../domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
+import { PlaceIntake } from './place-intake.js';
 
 /** Events that are inserted together, and the bytes of their payloads. */
 const INSERTED_AT_ONCE = 120;
@@ -88,6 +90,7 @@ export class EventIntake {
   private readonly planner: StartPlanner;
   private readonly sealer: PayloadSealer;
   private readonly payloads: Pick<EventPayloads, 'remember'>;
+  private readonly places: PlaceIntake;
   private queue: Waiting[] = [];
   private isInserting = false;
 
@@ -97,11 +100,13 @@ export class EventIntake {
     planner: StartPlanner,
     sealer: PayloadSealer,
     payloads: Pick<EventPayloads, 'remember'>,
+    places: Pick<OrderPlaces, 'take'>,
   ) {
     this.store = store;
     this.planner = planner;
     this.sealer = sealer;
     this.payloads = payloads;
+    this.places = new PlaceIntake(places);
   }
 
   /**
@@ -168,7 +173,7 @@ export class EventIntake {
       for (const [index, { waiting, plan }] of planned.entries()) {
         const kept = there[index];
         if (kept) plan.dropped();
-        if (kept) waiting.resolve(kept);
+        if (kept) this.repeated(waiting, kept);
         else this.accepted(waiting, plan);
       }
     } catch (error) {
@@ -187,9 +192,30 @@ export class EventIntake {
     }
   }
 
-  /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
+  /** Answers with the event that is there. Whoever accepted it may have died before it took its places. */
+  private repeated(waiting: Waiting, kept: KeptEvent): void {
+    const placed = this.places.take(kept);
+    if (!placed) waiting.resolve(kept);
+    else placed.then(() => waiting.resolve(kept), waiting.reject);
+  }
+
   private accepted(waiting: Waiting, plan: StartPlan): void {
     this.payloads.remember(waiting.event, waiting.event.payload);
+    const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
+    if (!placed) this.start(waiting, plan);
+    else
+      placed.then(
+        () => this.start(waiting, plan),
+        (error) => {
+          // It is started all the same, and takes its places then.
+          plan.unsure();
+          waiting.reject(error);
+        },
+      );
+  }
+
+  /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
+  private start(waiting: Waiting, plan: StartPlan): void {
     const started = plan.stored();
     const kept = keptOf(waiting);
     const inTime = this.planner.isBehind
