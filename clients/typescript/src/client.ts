@@ -25,6 +25,8 @@ export interface PostEventOptions {
   idempotencyKey?: string;
   /** Business keys that are not in the payload, as they are: `{ order_id: '1001', city: 'São Paulo' }`. */
   keys?: Record<string, string>;
+  /** Events with the same key are delivered one after the other to endpoints that ask for it. As it is. */
+  orderKey?: string;
   /** The version of the kind's schema that the payload is checked against. Default: the newest. */
   schemaVersion?: number;
   signal?: AbortSignal;
@@ -94,7 +96,7 @@ export class Hookline {
   async postEvent(
     kind: string,
     payload: object | string,
-    { idempotencyKey = newIdempotencyKey(), keys, schemaVersion, signal }: PostEventOptions = {},
+    { idempotencyKey = newIdempotencyKey(), keys, orderKey, schemaVersion, signal }: PostEventOptions = {},
   ): Promise<Schemas['Acceptance']> {
     const named = Object.entries(keys ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     return this.post('/v18.0/events/{kind_or_id}', {
@@ -104,6 +106,7 @@ export class Hookline {
         header: {
           'Idempotency-Key': idempotencyKey,
           ...(named.length > 0 && { 'Hookline-Key': named.join(',') }),
+          ...(orderKey !== undefined && { 'Hookline-Order-Key': encodeURIComponent(orderKey) }),
         },
       },
       headers: { 'content-type': 'application/json' },

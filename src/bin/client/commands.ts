@@ -45,6 +45,7 @@ export const CLIENT_COMMANDS = {
       '--timeout 10m           how long it waits; it fails if a delivery has not ended by then',
       '--while-parked          waits also while a delivery is parked',
       '--idempotency-key KEY   a repeat with the same key starts nothing twice',
+      '--order-key KEY         endpoints with an order get events of the same key one after the other',
       JSON_HELP,
     ],
     options: {
@@ -54,6 +55,7 @@ export const CLIENT_COMMANDS = {
       timeout: text,
       'while-parked': flag,
       'idempotency-key': text,
+      'order-key': text,
       json,
     },
     run: async (values, positionals) => (await import('./trigger/trigger.js')).trigger(values, positionals),
@@ -149,12 +151,18 @@ export const CLIENT_COMMANDS = {
     help: [
       '--kinds a,b             of a new one: the event kinds that it gets',
       '--description TEXT      of a new one',
+      '--ordering key          of a new one: key or endpoint; deliveries wait for those in front of them',
+      '--skip exhausted        of a new one: what has failed for good holds up nobody',
+      '--skip-after 1h         of a new one: a delivery holds up others for at most so long',
       '--reason TEXT           why you pause it; its subscriber can read that',
       '--overlap 24h           how long the secret before a rotation signs too',
       JSON_HELP,
     ],
     actions: ['list', 'create', 'show', 'pause', 'resume', 'rotate', 'test', 'verify', 'delete'],
-    options: { kinds: text, description: text, reason: text, overlap: text, json },
+    options: {
+      ...{ kinds: text, description: text, ordering: text, skip: text, 'skip-after': text },
+      ...{ reason: text, overlap: text, json },
+    },
     run: async (values, positionals) => (await import('./endpoints.js')).endpoints(values, positionals),
   },
   import: {
