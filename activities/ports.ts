@@ -13,7 +13,7 @@ import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
-import type { FailingMark } from '../src/domain/endpoint/incident.js';
+import type { FailingMark, IncidentOutcome } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { DeliveryOrder } from '../src/domain/order/delivery-order.js';
@@ -34,13 +34,13 @@ export interface ReleasedAttempts extends DirectAttempts {
   waited_ms?: number;
 }
 
-/** What a workflow asks a local activity for, and when. */
+/** Request of a workflow to a local activity, with its time. */
 export interface Asked {
   /** The workflow's time, milliseconds since the epoch. */
   asked_at: number;
 }
 
-/** What signs and accompanies a request to an endpoint. It stays inside the activity. */
+/** Secrets that sign and accompany a request to an endpoint. They stay inside the activity. */
 export interface RequestSecrets {
   /** Sent with the request. */
   headers: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ export interface RequestSecrets {
   signing_keys: readonly SigningKey[];
 }
 
-/** What an attempt needs of an endpoint. */
+/** Fields of an endpoint that an attempt needs. */
 export interface EndpointForAttempt
   extends Pick<
       Endpoint,
@@ -82,6 +82,14 @@ export interface DeliveryTurns {
 export interface DisablingAttempt {
   name: string;
   address?: string | undefined;
+}
+
+/** Incidents of endpoints, as they are kept. Both may be repeated. */
+export interface IncidentStore {
+  /** Records that an incident began. @param since ISO 8601, UTC: the first failure */
+  began(endpoint: EndpointKey, since: string): Promise<void>;
+  /** Records how the open incident of an endpoint ended. */
+  ended(endpoint: EndpointKey, outcome: IncidentOutcome): Promise<void>;
 }
 
 /** The stored endpoints. */
@@ -134,7 +142,7 @@ export interface IncidentLog {
   gone(endpoint: NamedEndpoint, attempt: string, verificationRevision: number): Promise<void>;
 }
 
-/** What verification needs of an endpoint. */
+/** Fields of an endpoint that verification needs. */
 export interface EndpointForVerification
   extends VerificationSubject,
     RequestSecrets,
@@ -142,7 +150,7 @@ export interface EndpointForVerification
       Endpoint,
       'id' | 'account_id' | 'target_url' | 'verification_method' | 'rate_limit' | 'legacy_header_prefix'
     > {
-  /** What the subscriber must return. */
+  /** Token that the subscriber must return. */
   verification_token: string;
   /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */
   verify_token?: string;
@@ -187,7 +195,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
-  /** What was read, as text. */
+  /** The part of the body that was read, as text. */
   body: string;
   /** How many bytes were read. */
   bodyBytes: number;
@@ -223,12 +231,12 @@ export interface AttemptObserver {
   attempted(request: AttemptRequest, report: AttemptReport): void;
 }
 
-/** What an attempt needs. */
+/** Dependencies of an attempt. */
 export interface AttemptDependencies {
   payloads: Pick<EventPayloads, 'of'>;
   endpoints: EndpointDirectory;
   turns: DeliveryTurns;
-  /** What this process knows of endpoints. */
+  /** This process's knowledge of endpoints. */
   conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
   order: Pick<DeliveryOrder, 'look'>;
   poster: HttpPoster;
@@ -291,7 +299,7 @@ export interface ReplayPage {
   up_to: string;
 }
 
-/** What replays find and do. */
+/** Reads and actions of replays. */
 export interface ReplayLedger {
   /** @param cursor `next` of an earlier page; absent for the first one */
   find(plan: ReplayPlan, cursor: unknown): Promise<ReplayPage>;
@@ -344,7 +352,7 @@ export interface AlertRaiser {
   raise(alert: Alert): Promise<void>;
 }
 
-/** What an erasure does. Everything may be repeated. */
+/** Steps of an erasure. Everything may be repeated. */
 export interface SubjectErasures {
   /** Records the erasure, and what it covers. */
   begin(plan: ErasurePlan): Promise<void>;
@@ -356,12 +364,13 @@ export interface SubjectErasures {
   complete(plan: ErasurePlan, cancelled: number): Promise<void>;
 }
 
-/** What the activities need. */
+/** Dependencies of the activities. */
 export interface ActivityDependencies {
   /** Makes one attempt. @throws if it could not be made */
   attempt(request: AttemptRequest): Promise<AttemptReport>;
   earlyAttempts: EarlyAttempts;
   endpoints: EndpointDirectory;
+  incidentStore: IncidentStore;
   pending: PendingEndpoints;
   poster: HttpPoster;
   timings: Timings;
@@ -375,8 +384,8 @@ export interface ActivityDependencies {
   /** Removes the payloads that are past their time. @returns how many */
   removePayloads(): Promise<number>;
   rows: DeliveryRows;
-  /** A report whose attempt has what was answered sealed, as it may stand in a history. */
-  sealAnswers(event: NamedEvent | undefined, report: AttemptReport): Promise<AttemptReport>;
+  /** A report as it may stand in a history: its attempt is sealed, but for what rules need. */
+  sealAttempt(event: NamedEvent | undefined, report: AttemptReport): Promise<AttemptReport>;
   /** Executions that were terminated in Temporal. */
   terminated: TerminatedExecutions;
   ends: UnannouncedEnds;

@@ -15,6 +15,7 @@ import {
   addResults,
   describeReplay,
   isOver,
+  LostReplayError,
   NO_PROGRESS,
   type ReplayIntervention,
   type ReplayPlan,
@@ -34,7 +35,11 @@ const MAX_BATCH = 100;
 const { findForReplay, actForReplay } = proxyActivities<Activities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
-  retry: { initialInterval: '1s', maximumInterval: '30s' },
+  retry: {
+    initialInterval: '1s',
+    maximumInterval: '30s',
+    nonRetryableErrorTypes: [LostReplayError.name],
+  },
 });
 
 /**
@@ -107,7 +112,7 @@ class LiveReplay {
     });
   }
 
-  /** What has begun ends, whoever cancels meanwhile: its result counts. */
+  /** A batch that has begun ends, whoever cancels meanwhile: its result counts. */
   private async actOnSome(): Promise<void> {
     const items = this.soFar.items.slice(0, this.batchSize);
     const results = await CancellationScope.nonCancellable(() =>

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
+import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptSlot } from '../../src/domain/endpoint/endpoint-conditions.js';
 import type { OrderPlace } from '../../src/domain/order/order-rule.js';
@@ -45,7 +46,8 @@ export function createGate({
       return {
         kind: 'not_attempted',
         endpoint: endpoint.status,
-        ...(endpoint.status_reason && { reason: endpoint.status_reason }),
+        // Of a paused one its owner has written it, and could have written anything: no history has that.
+        ...(endpoint.status !== 'paused' && present({ reason: endpoint.status_reason })),
       };
     }
 

@@ -1,13 +1,12 @@
 import { join, resolve } from 'node:path';
 import { Hookline } from '../../clients/typescript/src/index.js';
+import { startMongo, startTemporal } from '../../packages/embedded-servers/src/index.js';
 import type { Settings } from '../config/schema.js';
 import { loadOrCreateAuthority, trustedFile } from '../demo/certificates.js';
 import { runPurchase } from '../demo/purchase.js';
 import { deleteAbandoned, registerSubscriber, startRegistered } from '../demo/resident.js';
 import { readDemoState, writeDemoState } from '../demo/state.js';
 import { SignInCodes, signInUrl } from '../domain/access/sign-in-codes.js';
-import { startMongo } from '../embedded/servers/mongo.js';
-import { startTemporal } from '../embedded/servers/temporal.js';
 import { createAccount } from './account.js';
 import { print } from './client/terminal.js';
 import { migrate } from './migrate.js';
@@ -64,8 +63,7 @@ export async function dev(given: Settings): Promise<void> {
 
     keepHeapsSmall();
     const signIns = new SignInCodes();
-    const development = { signIns, temporalUiUrl: temporal.uiUrl };
-    const service = await startService(settings, 'all', logger, { development });
+    const service = await startService(settings, 'all', logger, { development: { signIns } });
     stops.add(() => service.stop());
     serves = true;
     const apiUrl = service.url;
@@ -146,7 +144,6 @@ async function startServers(settings: Settings, dataDir: string, stops: Stops, s
       namespace: settings.TEMPORAL_NAMESPACE,
       port: settings.HOOKLINE_TEMPORAL_PORT,
       uiPort: settings.HOOKLINE_TEMPORAL_UI_PORT,
-      codecUrl: codecUrlOf(settings),
     }),
     startMongo({ ...common, uri: settings.MONGODB_URI, port: settings.HOOKLINE_MONGODB_PORT }),
   ]);
@@ -155,9 +152,4 @@ async function startServers(settings: Settings, dataDir: string, stops: Stops, s
   if (temporal.status === 'rejected') throw temporal.reason;
   if (mongo.status === 'rejected') throw mongo.reason;
   return [temporal.value, mongo.value] as const;
-}
-
-/** Where the browser finds the API, if that can be said before it listens. */
-function codecUrlOf({ HOOKLINE_HOST: host, HOOKLINE_PORT: port }: Settings): string | undefined {
-  return host === '127.0.0.1' && port !== 0 ? `http://${host}:${port}/codec` : undefined;
 }

@@ -20,6 +20,7 @@ import { ChangeRepository } from './change/changes.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EveryEndpoint } from './endpoint/every-endpoint.js';
+import { IncidentRepository } from './endpoint/incidents.js';
 import { ListenerRepository } from './endpoint/listeners.js';
 import { UsedTicketRepository } from './endpoint/used-tickets.js';
 import { EventKindRepository } from './event/event-kinds.js';
@@ -38,6 +39,7 @@ import { OrderPlaceRepository } from './order/order-places.js';
 import { DataKeyHome } from './privacy/data-key-home.js';
 import { DataKeyRepository } from './privacy/data-keys.js';
 import { ErasureRepository } from './privacy/erasures.js';
+import { PrivateInputs } from './privacy/private-inputs.js';
 import { EndRepository } from './records/ends.js';
 import { RecordRepository, type Retention } from './records/records.js';
 import { StartedReplays } from './replay/started-replays.js';
@@ -149,6 +151,7 @@ export async function connectDatabase(
     endpoints: new EndpointRepository(connection, box, changes, timings),
     everyEndpoint: new EveryEndpoint(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
+    incidents: new IncidentRepository(connection),
     events: new EventRepository(connection, records, box),
     /** Of stored events, for attempts. */
     payloads: new PayloadReader(connection, sealer, box),
@@ -165,6 +168,7 @@ export async function connectDatabase(
     oauthRecords,
     orderPlaces: new OrderPlaceRepository(connection),
     portalSessions: new PortalSessionRepository(connection, changes, timings),
+    privateInputs: new PrivateInputs(connection, changesDays, box),
     profiles,
     rateWindows: new RateWindowRepository(connection),
     starters: new StarterRepository(connection),

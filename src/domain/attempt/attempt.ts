@@ -1,4 +1,4 @@
-/** What made an attempt happen. `probe`: the endpoint's incident, to see whether the endpoint answers again. */
+/** Trigger of an attempt. `probe`: the endpoint's incident, to see whether the endpoint answers again. */
 export const TRIGGERS = ['schedule', 'retry_after', 'manual', 'released', 'probe'] as const;
 
 export type Trigger = (typeof TRIGGERS)[number];
@@ -56,17 +56,17 @@ export interface Attempt {
   timings_ms?: AttemptTimings;
   status_code?: number;
   error_code?: AttemptErrorCode;
-  /** What went wrong, human-readable. */
+  /** Description of the failure, human-readable. */
   error?: string;
   /** A few headers of the response that help to find it again in the subscriber's logs. */
   response_headers?: Record<string, string>;
   /** The beginning of the response's body. */
   response_snippet?: string;
   /**
-   * The digest, the headers and the beginning, as JSON that is sealed with the payload's key: an endpoint may answer
-   * with what it was sent. In records of events with a sealed payload.
+   * The whole attempt as JSON, sealed with the payload's key: where it went and what came back stand in no history in
+   * clear. Only where its row could not be kept at once.
    */
-  response_sealed?: string;
+  sealed?: string;
   trigger: Trigger;
   /**
    * So many tries of this attempt began before, and nobody knows how they ended: the process that made them died, or

@@ -22,7 +22,7 @@ export interface AttemptOrder extends DeliveryTarget {
   attempt: MemberAttempt;
 }
 
-/** What a first attempt is made from. */
+/** Input of a first attempt. */
 export type FirstOrder = Pick<AttemptOrder, 'event' | 'endpoint_id' | 'order_key' | 'attempt'>;
 
 /** First attempts that were begun before their execution was started. A Temporal payload. */

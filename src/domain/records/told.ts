@@ -27,13 +27,13 @@ export interface ToldDelivery extends DeliveryKey {
   snapshot: DeliverySnapshot;
   /** How many attempts its schedule has. */
   max_attempts: number;
-  /** What stands for the order key of the event; absent if in no order. */
+  /** Token that stands for the order key of the event; absent without an order. */
   order_key?: string;
-  /** What happened to it since it was told of last that its record does not say. */
+  /** Timeline entries since the last report that its record does not contain. */
   said?: TimelineItem[];
 }
 
-/** What an execution tells of its deliveries, to be kept. A Temporal payload. */
+/** Report of an execution on its deliveries, to be stored. A Temporal payload. */
 export interface Told {
   run: ToldRun;
   /** How often this execution has told of deliveries, this time included. */
@@ -113,7 +113,7 @@ export interface EventForRows extends EventOfRow {
   commitment: string;
 }
 
-/** What is stored of a delivery. */
+/** State that is stored of a delivery. */
 export interface KnownRow extends RunSoFar {
   id: string;
   /** Absent if somebody has altered it: nothing of it goes into another one. */
