@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt } from '../../domain/basics/id-time.js';
-import { type DeliveryTarget, isClosed, type NamedEvent, shownReason } from '../../domain/delivery/delivery.js';
+import {
+  type DeliveryTarget,
+  isClosed,
+  type NamedEvent,
+  shownReason,
+} from '../../domain/delivery/delivery.js';
 import type { FailingTask } from '../../domain/explain/failing-task.js';
 import { incidentItems } from '../../domain/explain/incident-items.js';
 import { type TimelineItem, timelineOf } from '../../domain/explain/timeline.js';
