@@ -3,7 +3,6 @@ import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
 import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
-import type { ChangeOutcome } from '../src/domain/change/change.js';
 import type { FirstOrder } from '../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryTarget, NamedEvent } from '../src/domain/delivery/delivery.js';
@@ -21,9 +20,9 @@ import type { OrderRule } from '../src/domain/order/order-rule.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
 import type { AttemptOrders } from '../src/domain/records/row/attempt-orders.js';
 import type { DeliveryRows, TerminatedExecutions } from '../src/domain/records/told.js';
-import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
+import type { ReplayLedger } from './replay/replay-ledger.js';
 
 /** Attempts of an execution to make in the direct lane, inside a workflow task. */
 export interface DirectAttempts extends AttemptOrders, Asked {}
@@ -286,36 +285,6 @@ export interface EarlyAttempts {
   attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
   /** All of these have been begun by this process, and nobody has asked for them. */
   has(orders: readonly FirstOrder[]): boolean;
-}
-
-/** A page of what a replay acts on. */
-export interface ReplayPage {
-  items: ReplayItem[];
-  /** Deliveries whose endpoint was deleted: nothing can be sent to it. */
-  gone: number;
-  /** Where the next page begins; absent on the last one. */
-  next?: unknown;
-  /** Up to when events have been looked through. ISO 8601, UTC. */
-  up_to: string;
-}
-
-/** Reads and actions of replays. */
-export interface ReplayLedger {
-  /** @param cursor `next` of an earlier page; absent for the first one */
-  find(plan: ReplayPlan, cursor: unknown): Promise<ReplayPage>;
-  /** Acts on one delivery, once, however often it is called. @throws if it is to be called again */
-  act(plan: ReplayPlan, item: ReplayItem): Promise<ReplayResult>;
-  /**
-   * Records that a replay is going to act on some deliveries, before it does.
-   *
-   * @param at the same on every repeat; milliseconds since the epoch
-   * @returns records how it ended, by the delivery's id; what is not told is found out later
-   */
-  announce(
-    plan: ReplayPlan,
-    items: readonly ReplayItem[],
-    at: number,
-  ): Promise<(outcomes: ReadonlyMap<string, ChangeOutcome>) => Promise<void>>;
 }
 
 /** The log that proves what was recorded. */

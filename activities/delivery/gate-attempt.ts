@@ -28,8 +28,8 @@ const TURN_VALID_MS = 1_000;
 
 /**
  * Finds out whether an attempt may be made now: by the endpoint as it is now, what this process knows of it, its rate
- * limit, the deliveries in front of it in its order, and the attempts in flight to it. None of this is an attempt, so no time that passes here is charged to the
- * endpoint.
+ * limit, the deliveries in front of it in its order, and the attempts in flight to it. None of this is an attempt, so
+ * no time that passes here is charged to the endpoint.
  */
 export function createGate({
   endpoints,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
-import type { ReplayLedger } from '../../../activities/ports.js';
 import { Keeper } from '../../../activities/records/keeper.js';
+import type { ReplayLedger } from '../../../activities/replay/replay-ledger.js';
 import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';

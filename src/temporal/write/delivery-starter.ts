@@ -12,20 +12,18 @@ import {
   type NamedEvent,
   namedEvent,
 } from '../../domain/delivery/delivery.js';
-import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
-import type { EventStore, KeptEvent, Starters, StoredEvent } from '../../domain/delivery/stored-event.js';
+import type { KeptEvent, Starters, StoredEvent } from '../../domain/delivery/stored-event.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
 import type { NamedEndpoint } from '../../domain/ledger/summaries.js';
-import type { OrderPlaces } from '../../domain/order/delivery-order.js';
-import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { RowSearch } from '../../domain/records/row-search.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { readTaskAttempt } from '../read/history.js';
 import {
   type EventHints,
   EventIntake,
+  type IntakeOptions,
   type Offer,
   type StartPlan,
   type StartPlanner,
@@ -56,16 +54,9 @@ const TOLD_LATE_MS = 500;
 /** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
 const GROUPS_PER_SLOT = 2;
 
-export interface DeliveryStarterOptions extends StartCallOptions {
-  sealer: PayloadSealer;
-  /** Where events are stored. */
-  store: EventStore;
-  /** What attempts ask for payloads. */
-  payloads: Pick<EventPayloads, 'remember'>;
+export interface DeliveryStarterOptions extends StartCallOptions, IntakeOptions {
   /** Finds deliveries that wait. */
   search: Pick<RowSearch, 'waiting' | 'some' | 'existing'>;
-  /** Where places in orders are taken. */
-  places: Pick<OrderPlaces, 'take'>;
   /** What this process knows of endpoints. */
   conditions: EndpointConditions;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
@@ -119,7 +110,7 @@ export class DeliveryStarter implements StartPlanner {
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
     this.calls = new StartCalls(options);
-    this.intake = new EventIntake(options.store, this, options.sealer, options.payloads, options.places);
+    this.intake = new EventIntake(this, options);
     this.retrying = new RetriedStarts(options.onTrouble);
     if (options.startsInFlight === 0) return;
     const slots = new StartSlots(options.startsInFlight);

@@ -74,6 +74,16 @@ export interface StartPlanner {
   plan(event: AcceptedEvent, targets: readonly DeliveryTarget[], hints: EventHints): StartPlan;
 }
 
+export interface IntakeOptions {
+  sealer: PayloadSealer;
+  /** Where events are stored. */
+  store: EventStore;
+  /** What attempts ask for payloads. */
+  payloads: Pick<EventPayloads, 'remember'>;
+  /** Where places in orders are taken. */
+  places: Pick<OrderPlaces, 'take'>;
+}
+
 interface Waiting extends Offer {
   storable: Pick<EventToStore, 'event' | 'sealed' | 'commitment' | 'payload_bytes'>;
   resolve(kept: KeptEvent): void;
@@ -86,27 +96,16 @@ interface Waiting extends Offer {
  * that finds it free is inserted alone.
  */
 export class EventIntake {
-  private readonly store: EventStore;
   private readonly planner: StartPlanner;
-  private readonly sealer: PayloadSealer;
-  private readonly payloads: Pick<EventPayloads, 'remember'>;
+  private readonly options: IntakeOptions;
   private readonly places: PlaceIntake;
   private queue: Waiting[] = [];
   private isInserting = false;
 
-  /** @param payloads are asked for the payload of what is accepted in a moment */
-  constructor(
-    store: EventStore,
-    planner: StartPlanner,
-    sealer: PayloadSealer,
-    payloads: Pick<EventPayloads, 'remember'>,
-    places: Pick<OrderPlaces, 'take'>,
-  ) {
-    this.store = store;
+  constructor(planner: StartPlanner, options: IntakeOptions) {
     this.planner = planner;
-    this.sealer = sealer;
-    this.payloads = payloads;
-    this.places = new PlaceIntake(places);
+    this.options = options;
+    this.places = new PlaceIntake(options.places);
   }
 
   /**
@@ -128,7 +127,7 @@ export class EventIntake {
   private async prepared(event: AcceptedEvent, subject: string | undefined) {
     try {
       const [storable] = await Promise.all([
-        storableEvent(this.sealer, event, subject),
+        storableEvent(this.options.sealer, event, subject),
         this.planner.offered(event),
       ]);
       return storable;
@@ -185,7 +184,7 @@ export class EventIntake {
   private async insertAgain(events: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]> {
     for (const deadline = performance.now() + AGAIN.forMs; ; await delay(AGAIN.everyMs)) {
       try {
-        return await this.store.insert(events);
+        return await this.options.store.insert(events);
       } catch (error) {
         if (performance.now() >= deadline) throw error;
       }
@@ -200,7 +199,7 @@ export class EventIntake {
   }
 
   private accepted(waiting: Waiting, plan: StartPlan): void {
-    this.payloads.remember(waiting.event, waiting.event.payload);
+    this.options.payloads.remember(waiting.event, waiting.event.payload);
     const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
     if (!placed) this.start(waiting, plan);
     else
@@ -232,7 +231,7 @@ export class EventIntake {
     const stored = new Set<string>();
     for (const some of inParts(planned, INSERTED_AT_ONCE)) {
       const ids = some.map(({ waiting: { event } }) => event.event_id);
-      for (const id of await this.store.stored(ids).catch(() => [])) stored.add(id);
+      for (const id of await this.options.store.stored(ids).catch(() => [])) stored.add(id);
     }
     for (const { waiting, plan } of planned) {
       if (stored.has(waiting.event.event_id)) {
