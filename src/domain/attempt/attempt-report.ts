@@ -1,4 +1,3 @@
-import type { ShownStatus } from '../delivery/delivery.js';
 import type { EndpointStatus } from '../endpoint/endpoint.js';
 import type { Attempt } from './attempt.js';
 import type { Outcome } from './outcome.js';
@@ -21,7 +20,7 @@ export type OutOfOrder = {
   /** The delivery's number in its order. */
   number: number;
   /** What holds it up, with its status if it has ended. */
-  first: { number: number; event_id: string; status?: ShownStatus };
+  first: { number: number; event_id: string; status?: string };
   /** How long to wait before that is looked at again, unless it is over before. Milliseconds. */
   look_again_ms: number;
 };

@@ -1,9 +1,9 @@
 import { parseDuration } from '../basics/duration.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
+import { orderKeyFor } from '../endpoint/ordering.js';
 import { matchesKind } from '../event/event-kinds.js';
 import { matchesFilter } from '../filter/match-filter.js';
 import { PayloadValues } from '../filter/payload-values.js';
-import { orderKeyFor } from '../order/order-rule.js';
 import type { DeliveryTarget } from './delivery.js';
 
 /**

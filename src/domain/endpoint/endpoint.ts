@@ -2,8 +2,8 @@ import { parseUrl } from '../basics/parse-url.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
 import type { Filter } from '../filter/match-filter.js';
 import type { InputError } from '../http/problem.js';
-import type { OrderRule } from '../order/order-rule.js';
 import type { AddressPolicy } from './address-policy.js';
+import type { OrderRule } from './ordering.js';
 
 /**
  * `pending` has not shown yet that it wants events, and gets none; `active` gets them; `paused` (by its owner) and

@@ -1,6 +1,6 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { isEmailAddress } from './email-address.js';
+import { isEmailAddress } from '../text/email-address.js';
 
 /** Formats that Ajv's own package checks as their standards have it. */
 const OF_AJV = ['date', 'email', 'hostname', 'ipv4', 'ipv6', 'uri'] as const;

@@ -1,8 +1,8 @@
 import { escapePointer } from '../http/json-pointer.js';
 import { type InputError, MAX_ERRORS } from '../http/problem.js';
-import { checkOrderProperties } from '../order/order-key.js';
 import { checkKeyProperties } from './business-keys.js';
 import { isCheckedFormat } from './formats.js';
+import { checkOrderProperties } from './order-key.js';
 import { compilePattern, patternSize } from './pattern.js';
 import { MAX_PAYLOAD_BYTES } from './payload.js';
 import { costOf, heaviestPart, stepsFor } from './schema-cost.js';

@@ -1,9 +1,10 @@
 import type { OutOfOrder } from '../attempt/attempt-report.js';
 import { type DeliveryKey, deliveryId } from '../basics/delivery-id.js';
 import { isClosed, type ShownStatus } from '../delivery/delivery.js';
+import type { OrderRule } from '../endpoint/ordering.js';
 import { sharedNow } from '../time/shared-time.js';
 import { TIMINGS, type Timings } from '../timings.js';
-import { isPassed, type OrderPlace, type OrderRule, skipsIn } from './order-rule.js';
+import { isPassed, type OrderPlace, skipsIn } from './order-rule.js';
 
 /** Places that are looked at together. */
 const LOOKED_AT_ONCE = 20;

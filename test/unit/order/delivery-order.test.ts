@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { ShownStatus } from '../../../src/domain/delivery/delivery.js';
+import type { OrderRule } from '../../../src/domain/endpoint/ordering.js';
 import {
   DeliveryOrder,
   type OrderPlaces,
   type PlacedDelivery,
 } from '../../../src/domain/order/delivery-order.js';
-import type { OrderRule } from '../../../src/domain/order/order-rule.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 
 const ACCOUNT = 'acct_1';

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
+import { orderKeyFor } from '../../../src/domain/endpoint/ordering.js';
 import {
   checkOrderProperties,
   orderKeyInPayload,
   orderToken,
   parseOrderHeader,
-} from '../../../src/domain/order/order-key.js';
-import { isPassed, orderHeader, orderKeyFor } from '../../../src/domain/order/order-rule.js';
+} from '../../../src/domain/event/order-key.js';
+import { isPassed, orderHeader } from '../../../src/domain/order/order-rule.js';
 
 describe('an order', () => {
   it('goes on after what is delivered or cancelled, and after what has ended only where that is skipped', () => {

@@ -17,11 +17,11 @@ import {
   MAX_HEADERS,
   MAX_PREFIX_LENGTH,
 } from '../../../domain/endpoint/endpoint-headers.js';
+import { ORDER_SKIPS, ORDERINGS } from '../../../domain/endpoint/ordering.js';
 import { isRetryWait, MAX_WAITS } from '../../../domain/endpoint/retry-schedule.js';
 import { filterSchema } from '../../../domain/filter/filter-schema.js';
 import { toPointer } from '../../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
-import { ORDER_SKIPS, ORDERINGS } from '../../../domain/order/order-rule.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { recordOf } from '../../http/bounds/find-excess.js';
 import type { ApiDependencies } from '../../http/context.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
+import { MAX_ORDER_KEY_LENGTH, parseOrderHeader } from '../../../domain/event/order-key.js';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
-import { MAX_ORDER_KEY_LENGTH, parseOrderHeader } from '../../../domain/order/order-key.js';
 import { toJson } from '../../../domain/text/unicode.js';
 import { readJsonBytes } from '../../http/body.js';
 import { type ApiDependencies, type Context, ownerOf } from '../../http/context.js';

@@ -1,8 +1,8 @@
 import { hmac, type SymmetricKey } from '../basics/symmetric.js';
-import { decodeHeaderValue } from '../event/business-keys.js';
-import { BASE, countMarks, marksOf, ORDER_KEYWORD, placeOf, type Schema } from '../event/schema-keywords.js';
 import { PayloadValues } from '../filter/payload-values.js';
 import type { InputError } from '../http/problem.js';
+import { decodeHeaderValue } from './business-keys.js';
+import { BASE, countMarks, marksOf, ORDER_KEYWORD, placeOf, type Schema } from './schema-keywords.js';
 
 /** Characters of an order key in a request. In a payload it may be longer. */
 export const MAX_ORDER_KEY_LENGTH = 256;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isEmailAddress } from '../../../src/domain/event/email-address.js';
+import { isEmailAddress } from '../../../src/domain/text/email-address.js';
 
 const LONGEST = `${'l'.repeat(64)}@${'d'.repeat(255)}`;
 
