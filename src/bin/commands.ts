@@ -21,8 +21,8 @@ async function loadServerSettings() {
 }
 
 /**
- * What runs the service. A command's module is loaded when it is run: `serve` must be ready soon, and what only `dev`
- * needs takes time to load.
+ * Commands that run the service. A command's module is loaded when it is run: `serve` must be ready soon, and what only
+ * `dev` needs takes time to load.
  */
 export const SERVICE_COMMANDS = {
   dev: {
@@ -70,7 +70,7 @@ export const SERVICE_COMMANDS = {
     summary: 'make a key for HOOKLINE_LOG_KEY: hookline log-key <name>, such as hooks.example.com/log',
     async run(_values, [name]) {
       if (!name) throw new Error('Name the log: hookline log-key hooks.example.com/log');
-      const { newSigningKey } = await import('../domain/log/signed-note.js');
+      const { newSigningKey } = await import('../../packages/tlog/src/index.js');
       print(newSigningKey(name));
     },
   },
@@ -180,7 +180,7 @@ const SHELL_COMMANDS = {
   },
 } as const satisfies Record<string, Command>;
 
-/** What needs neither a server nor settings. */
+/** Commands that need neither a server nor settings. */
 const PROOF_COMMANDS = {
   verify: {
     summary:
@@ -237,7 +237,7 @@ const PROOF_COMMANDS = {
     summary: 'make the private key of a witness: hookline witness-key <name>, such as witness.example.com',
     async run(_values, [name]) {
       if (!name) throw new Error('Name the witness: hookline witness-key witness.example.com');
-      const { newWitnessKey } = await import('../domain/log/cosignature.js');
+      const { newWitnessKey } = await import('../../packages/tlog/src/index.js');
       print(newWitnessKey(name));
     },
   },

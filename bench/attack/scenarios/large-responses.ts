@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { newWitnessKey, readWitnessSigner } from '../../../src/domain/log/cosignature.js';
+import { newWitnessKey, readWitnessSigner } from '../../../packages/tlog/src/index.js';
 import { purchase } from '../../support/load.js';
 import type { Attack } from '../attack.js';
 
-/** What the witness answers: so many megabytes, compressed to a thousandth. */
+/** Size of the witness's response: so many megabytes, compressed to a thousandth. */
 const MEGABYTES = 400;
 const BETWEEN_EVENTS_MS = 500;
 

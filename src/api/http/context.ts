@@ -1,12 +1,12 @@
 import type Koa from 'koa';
 import type { Logger } from 'pino';
+import type { NoteVerifier } from '../../../packages/tlog/src/index.js';
 import type { Settings } from '../../config/schema.js';
 import type { Account } from '../../domain/access/account.js';
 import type { Owner } from '../../domain/access/owner-turns.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { SignInCodes } from '../../domain/access/sign-in-codes.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
-import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import type { ErasurePlan } from '../../domain/privacy/erasure.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberSource } from '../../domain/sequence/number-source.js';
@@ -45,6 +45,8 @@ export interface State {
   event_id?: string;
   /** Takes back what the request was counted as by a limit: an outage is not held against who asks meanwhile. */
   uncount?: () => void;
+  /** Counts further events of the request. @throws Problem 429 */
+  countEvents?: (more: number) => void;
   caller: Caller;
   /** The account that the caller acts for. */
   account: Account | undefined;

@@ -1,7 +1,7 @@
+import type { NoteVerifier } from '../../../packages/tlog/src/index.js';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import { LogCopyError } from '../../domain/log/checkpoint-copy.js';
 import { isLogAltered } from '../../domain/log/log-altered.js';
-import { leafHash } from '../../domain/log/merkle-tree.js';
-import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { canonicalJson, changeRecord, voidRecord } from '../../domain/records/record.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { LoggableChange } from '../../models/change/change-seal.js';
@@ -22,7 +22,7 @@ const LEAVES_AT_ONCE = 500;
 /** Records without a leaf that are told one by one. */
 const MAX_LEAFLESS = 10_000;
 
-/** What was compared with the log: nothing yet. */
+/** Counts of what was compared with the log: nothing yet. */
 export const NO_LOG_COUNTS = {
   deliveries: 0,
   /** Deliveries that have no record yet. */
@@ -42,11 +42,11 @@ export const NO_LOG_COUNTS = {
 
 export type LogCounts = typeof NO_LOG_COUNTS;
 
-/** What is compared, and with what. */
+/** Sources of the comparison. */
 export interface LogSources {
   database: Pick<Database, 'records' | 'changes' | 'log' | 'segments' | 'sequences'>;
   keys: readonly NoteVerifier[];
-  /** What remembers checkpoints of the log outside of MongoDB. */
+  /** Places outside of MongoDB that remember checkpoints of the log. */
   memory: Memory;
   /** Records are kept at least so long, days. */
   keptDays: number;

@@ -34,7 +34,7 @@ import type { StartObserver } from '../../temporal/write/start-calls.js';
 import { repeat, warnUnlessOutage } from '../process/repeat.js';
 import type { Servers } from './servers.js';
 
-/** What a process knows of endpoints by its own attempts, and the incidents of those that fail. */
+/** A process's knowledge of endpoints by its own attempts, and the incidents of those that fail. */
 export type EndpointKnowledge = ReturnType<typeof createKnowledge>;
 
 export function createKnowledge(settings: Settings, { temporal: { client } }: Pick<Servers, 'temporal'>) {
@@ -50,7 +50,7 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
   return { conditions, incidents: new Incidents(reports, conditions) };
 }
 
-/** What keeps deliveries in the order that their endpoints ask for. */
+/** Order of deliveries, by the rules of their endpoints. */
 export function createOrder(
   { database, temporal: { client } }: Pick<Servers, 'database' | 'temporal'>,
   timings?: Timings,
@@ -62,7 +62,7 @@ export function createOrder(
   });
 }
 
-/** What keeps rows of deliveries by what their executions tell. */
+/** Writer of rows of deliveries by the reports of their executions. */
 export function createKeeper(servers: Servers): Keeper {
   const { database, temporal, sealer } = servers;
   return new Keeper({
@@ -138,8 +138,8 @@ export function keepStarting(
 }
 
 /**
- * What starts, reads and steers deliveries, replays and the deletion of accounts. The API of a process has one, and the
- * rest of it another.
+ * Functions that start, read and steer deliveries, replays and the deletion of accounts. The API of a process has one,
+ * and the rest of it another.
  */
 export type Ledger = ReturnType<typeof createLedger>;
 
@@ -154,7 +154,7 @@ export function createLedger(
   const replayReader = new ReplayReader(client, replayInputs(database));
   const registrations = new Registrations(database);
   return {
-    /** What deliveries and events are read from. */
+    /** Sources from which deliveries and events are read. */
     sources,
     starter,
     deliveries,
@@ -164,7 +164,7 @@ export function createLedger(
       inputs: replayInputs(database),
     }),
     replayReader,
-    /** What finds the deliveries of a replay. */
+    /** Sources in which the deliveries of a replay are found. */
     replaySources: { records: database.records, registrations },
     registrations,
     accountDeletions: new AccountDeletions(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE),
@@ -178,7 +178,7 @@ function replayInputs({ privateInputs }: Pick<Database, 'privateInputs'>): Repla
   };
 }
 
-/** What replays find and do, for their activities. */
+/** Reads and actions of replays, for their activities. */
 export function createReplayLedger(
   { database, temporal: { client } }: Servers,
   { starter, control, deliveries, replaySources, registrations }: Ledger,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Model } from 'mongoose';
-import { leafHash } from '../../domain/log/merkle-tree.js';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import { commitTo, isSealedTextError, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { requireIntact, saltPurposes } from '../../domain/records/commitments.js';
@@ -157,7 +157,7 @@ export class UnalteredReader {
   }
 }
 
-/** What is wrong with a row by its segment; `undefined` if nothing is. */
+/** Difference of a row from its segment; `undefined` if there is none. */
 export function wrongIn(
   segment: Segment,
   { _id: id, revision, record }: Pick<DeliveryDocument, '_id' | 'revision' | 'record'>,
@@ -176,7 +176,7 @@ export function sumOf(detail: string | null | undefined, timeline: string | null
     .digest('base64');
 }
 
-/** What MongoDB has may be anything. */
+/** Whether a stored value is a text: MongoDB may have anything. */
 function isText(stored: unknown): boolean {
   return stored === undefined || stored === null || typeof stored === 'string';
 }

@@ -57,7 +57,7 @@ const GROUPS_PER_SLOT = 2;
 export interface DeliveryStarterOptions extends StartCallOptions, IntakeOptions {
   /** Finds deliveries that wait. */
   search: Pick<RowSearch, 'waiting' | 'some' | 'existing'>;
-  /** What this process knows of endpoints. */
+  /** This process's knowledge of endpoints. */
   conditions: EndpointConditions;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
   releasePerSecond: number;
@@ -92,7 +92,7 @@ export class DeliveryStarter implements StartPlanner {
 
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
-  private readonly intake: EventIntake;
+  readonly intake: EventIntake;
   private readonly unstarted = new Unstarted();
   private saying: Promise<void> = Promise.resolve();
   private readonly retrying: RetriedStarts;

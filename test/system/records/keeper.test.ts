@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
 import { Keeper } from '../../../activities/records/keeper.js';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
-import { leafHash } from '../../../src/domain/log/merkle-tree.js';
 import { keyIdOf } from '../../../src/domain/privacy/data-key.js';
 import { parseKeptDays } from '../../../src/domain/records/kept-days.js';
 import type { RowStore, Told, ToldRun } from '../../../src/domain/records/told.js';
@@ -78,14 +78,14 @@ describe('rows of deliveries', () => {
     const hash = leafHash(String(record));
     return (await system.database.log.leavesFrom(0)).filter((leaf) => leaf.equals(hash)).length;
   };
-  /** What is said of the delivery, and of leaves. */
+  /** Differences that are reported of the delivery, and of leaves. */
   const wrong = async () =>
     Object.entries((await verifyRecords(system)).found).filter(
       ([name]) => name === id || name.startsWith('lea'),
     );
 
   describe('whose keeper was killed between keeping a row and making its segment', () => {
-    /** What it goes on with, if it was only frozen. */
+    /** Continues it, if it was only frozen. */
     let thaw: () => Promise<void>;
 
     beforeEach(async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Registry } from 'prom-client';
+import { newWitnessKey, readWitnessSigner } from '../../../packages/tlog/src/index.js';
 import { requireServers } from '../../../src/bin/process/server-settings.js';
 import { createBacklogMetrics } from '../../../src/bin/service/counts/backlog-metrics.js';
 import { loadSettings } from '../../../src/config/load.js';
-import { newWitnessKey, readWitnessSigner } from '../../../src/domain/log/cosignature.js';
 import { spansWithin } from '../../../src/domain/stats/tally.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
@@ -47,7 +47,7 @@ const purchaseOf = (total: number) => JSON.stringify({ ...JSON.parse(PURCHASE), 
 /** Few events go to endpoints that fail, so that their incidents hold none of them back. */
 const SMALL = { filter: { path: '/total', less_than: 100 } };
 const EVENTS = 20;
-/** What comes of the attempts: others than those of what has closed by then may come later. */
+/** Outcomes of the attempts: others than those of what has closed by then may come later. */
 const MADE = new Map([
   ['hookline_attempts_total{outcome="delivered",answer="2xx"}', EVENTS + 2],
   // Two first attempts at each of both endpoints, and one more at the one that gives up.

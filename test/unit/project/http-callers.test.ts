@@ -9,6 +9,13 @@ import { gzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';
 import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import { createPoster } from '../../../activities/http/poster.js';
+import {
+  newSigningKey,
+  newWitnessKey,
+  readSigningKey,
+  readWitnessSigner,
+  signCheckpoint,
+} from '../../../packages/tlog/src/index.js';
 import { client } from '../../../src/bin/client/connection.js';
 import { linesOf } from '../../../src/bin/client/export.js';
 import { createForwarder } from '../../../src/bin/client/listen/forward.js';
@@ -22,12 +29,9 @@ import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witne
 import { loadSettings } from '../../../src/config/load.js';
 import { newSecretKey } from '../../../src/domain/access/secret-box.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
-import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
-import { newWitnessKey, readWitnessSigner } from '../../../src/domain/log/cosignature.js';
-import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
 
 const MIB = 1_024 * 1_024;
-/** What a response would have if nobody ended it, and what the sockets of both sides hold, bytes. */
+/** Length of a response that nobody would end, beyond what the sockets of both sides hold, bytes. */
 const ENDLESS = 96 * MIB;
 const ON_THE_WAY = 24 * MIB;
 /** Of 32 MiB each, compressed: 2 GiB in all. */
@@ -154,7 +158,7 @@ const CALLERS: Record<string, Caller | string> = {
 };
 
 const FOLDERS = ['activities', 'clients/typescript/src', 'packages', 'src', 'workflows'];
-/** What makes requests: `fetch`, what is made of it, and packages with a client in them. */
+/** Code that makes requests: `fetch`, what is made of it, and packages with a client in them. */
 const FETCH = /(?<![.\w])fetch\(|\bbounded(Fetch|Request)\b|globalThis\.fetch\b|\bnew (WebSocket|Provider)\(/;
 const PACKAGES =
   /(?:from |import\()'(undici|node:https?|node:http2|ws|oauth4webapi|nodemailer|openapi-fetch|got|axios|node-fetch|mongodb-memory-server-core|@temporalio\/testing|@opentelemetry\/exporter[\w-]*)'/;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { type NoteSigner, type NoteVerifier, readSigningKey } from '../../../../packages/tlog/src/index.js';
 import type { Settings } from '../../../config/schema.js';
-import { type NoteSigner, type NoteVerifier, readSigningKey } from '../../../domain/log/signed-note.js';
 import type { Database } from '../../../models/database.js';
 
 /** The keys in the settings; without them the one that the installation keeps, made at the first call. */
@@ -8,7 +8,7 @@ export function createLogSigners(
   { HOOKLINE_LOG_KEY: given, HOOKLINE_PUBLIC_URL: publicUrl }: Settings,
   { logKeys }: Database,
 ) {
-  /** What signs checkpoints. */
+  /** Signers of checkpoints. */
   const signers = once<readonly NoteSigner[]>(async () =>
     given ? given : [readSigningKey(await logKeys.obtain(nameOf(publicUrl)))],
   );

@@ -3,7 +3,7 @@ import { SCHEMES, type Scheme } from '../secret/schemes.js';
 import { parseNamedValues } from './named-values.js';
 import { OrderFields, type OrderTexts } from './order-fields.js';
 
-/** What few endpoints need, as it is typed. */
+/** Texts of settings that few endpoints need, as they are typed. */
 export interface MoreTexts extends OrderTexts {
   headers: string;
   metadata: string;
