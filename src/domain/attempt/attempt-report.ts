@@ -19,7 +19,7 @@ export type OutOfOrder = {
   kind: 'out_of_order';
   /** The delivery's number in its order. */
   number: number;
-  /** What holds it up, with its status if it has ended. */
+  /** The delivery that holds it up, with its status if it has ended. */
   first: { number: number; event_id: string; status?: string };
   /** How long to wait before that is looked at again, unless it is over before. Milliseconds. */
   look_again_ms: number;

@@ -7,7 +7,7 @@ export interface AttemptRequest
   extends Pick<NamedEvent, 'account_id' | 'event_id' | 'event_kind' | 'traceparent' | 'tracestate'>,
     Omit<MemberAttempt, 'index'> {
   endpoint_id: string;
-  /** What stands for the order key of the event; absent if in no order. */
+  /** Token of the order key of the event; absent without an order. */
   order_key?: string;
   /** It was sent again, or through a replay: its order is over. */
   is_resend?: boolean;

@@ -138,7 +138,7 @@ export interface DeliveryTarget {
   endpoint_id: string;
   /** The endpoint's own waits between attempts, milliseconds; absent if it has the installation's. */
   schedule?: readonly number[];
-  /** What stands for the order key by which the endpoint has the event delivered; absent if in no order. */
+  /** Token of the order key by which the endpoint has the event delivered; absent without an order. */
   order_key?: string;
 }
 

@@ -9,7 +9,7 @@ export const MAX_ORDER_KEY_LENGTH = 256;
 /** Bytes of a token's HMAC: enough that two keys of an account never have the same one. */
 const TOKEN_BYTES = 12;
 
-/** What stands for the key where an endpoint has all its events in one order. */
+/** Token of all events where an endpoint has one order for them. */
 export const ONE_FOR_ALL = '*';
 
 /**

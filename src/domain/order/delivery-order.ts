@@ -115,7 +115,7 @@ export class DeliveryOrder {
     }
   }
 
-  /** What holds up a stream. @param upTo number of the last that is looked at; absent: all of them */
+  /** The delivery that holds up a stream. @param upTo number of the last that is looked at; absent: all of them */
   private async head(stream: string, rule: OrderRule, upTo?: number): Promise<Head | undefined> {
     if (upTo === 0) return undefined;
     const { last, passed: before, passed_at } = await this.places.state(stream);

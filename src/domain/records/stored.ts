@@ -67,7 +67,7 @@ export interface EventRow {
   named_endpoints?: readonly string[] | undefined;
   /** The endpoints that it goes to. */
   endpoint_ids: readonly string[];
-  /** What stands for the event's order key where an endpoint has it in an order, by endpoint. */
+  /** Tokens of the event's order key where an endpoint has it in an order, by endpoint. */
   order_of: ReadonlyMap<string, string>;
   /** Of some of them the group that carries the delivery, by endpoint. */
   carrier_of: ReadonlyMap<string, string>;

@@ -225,14 +225,14 @@ export class EventIntake {
   /** Answers with the stored event. Whoever accepted it may have died before it took its places. */
   private repeated(waiting: Waiting, kept: KeptEvent): void {
     const placed = this.places.take(kept);
-    if (placed) placed.then(() => waiting.resolve(kept), waiting.reject);
-    else waiting.resolve(kept);
+    if (placed === undefined) waiting.resolve(kept);
+    else placed.then(() => waiting.resolve(kept), waiting.reject);
   }
 
   private accepted(waiting: Waiting, plan: StartPlan): void {
     this.options.payloads.remember(waiting.event, waiting.event.payload);
     const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
-    if (!placed) this.start(waiting, plan);
+    if (placed === undefined) this.start(waiting, plan);
     else
       placed.then(
         () => this.start(waiting, plan),
