@@ -13,8 +13,8 @@ import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain
 import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
 import type { FailingMark, IncidentOutcome } from '../src/domain/endpoint/incident.js';
-import type { OrderRule } from '../src/domain/endpoint/ordering.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
+import type { OrderRule } from '../src/domain/event/ordering.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { DeliveryOrder } from '../src/domain/order/delivery-order.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';

@@ -1,5 +1,5 @@
 import type { ChangeOutcome } from '../../src/domain/change/change.js';
-import type { ReplayItem, ReplayPlan, ReplayResult } from '../../src/domain/replay/replay.js';
+import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../../src/domain/replay/replay.js';
 
 /** A page of what a replay acts on. */
 export interface ReplayPage {
@@ -29,4 +29,6 @@ export interface ReplayLedger {
     items: readonly ReplayItem[],
     at: number,
   ): Promise<(outcomes: ReadonlyMap<string, ChangeOutcome>) => Promise<void>>;
+  /** Keeps how a replay ended. */
+  end(plan: ReplayPlan, progress: ReplayProgress, runId: string): Promise<void>;
 }

@@ -1,8 +1,12 @@
+import { PayloadValues } from '../../../packages/payload-contract/src/filter/index.js';
+import {
+  marksOf,
+  ORDER_KEYWORD,
+  placeOf,
+  type Schema,
+} from '../../../packages/payload-contract/src/schema/schema-keywords.js';
 import { hmac, type SymmetricKey } from '../basics/symmetric.js';
-import { PayloadValues } from '../filter/payload-values.js';
-import type { InputError } from '../http/problem.js';
 import { decodeHeaderValue } from './business-keys.js';
-import { BASE, countMarks, marksOf, ORDER_KEYWORD, placeOf, type Schema } from './schema-keywords.js';
 
 /** Characters of an order key in a request. In a payload it may be longer. */
 export const MAX_ORDER_KEY_LENGTH = 256;
@@ -24,20 +28,6 @@ export function orderKeyInPayload(schema: Schema, payload: unknown): string | un
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Checks the marks of a schema that an account brings. */
-export function checkOrderProperties(schema: Schema): InputError[] {
-  const { orders } = marksOf(schema);
-  const errors: InputError[] = [];
-  if (orders.length > 1)
-    errors.push({ pointer: BASE, detail: `must mark at most one property with ${ORDER_KEYWORD}` });
-  if (countMarks(schema, ORDER_KEYWORD) > orders.length)
-    errors.push({
-      pointer: BASE,
-      detail: `has ${ORDER_KEYWORD} where it has no effect: mark a property with true, below "properties" alone and outside of lists, definitions and alternatives`,
-    });
-  return errors;
-}
-
 /** Reads the header `Hookline-Order-Key`: a value, percent-encoded. @returns `undefined` if it is not one */
 export function parseOrderHeader(text: string): string | undefined {
   const value = decodeHeaderValue(text.trim());
@@ -45,7 +35,7 @@ export function parseOrderHeader(text: string): string | undefined {
 }
 
 /**
- * What stands for an order key wherever it is stored or sent: an HMAC (RFC 2104, SHA-256, truncated).
+ * Token of an order key, which is stored and sent in its place: an HMAC (RFC 2104, SHA-256, truncated).
  *
  * @param secret of the account
  */

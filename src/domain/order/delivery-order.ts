@@ -1,7 +1,7 @@
 import type { OutOfOrder } from '../attempt/attempt-report.js';
 import { type DeliveryKey, deliveryId } from '../basics/delivery-id.js';
 import { isClosed, type ShownStatus } from '../delivery/delivery.js';
-import type { OrderRule } from '../endpoint/ordering.js';
+import type { OrderRule } from '../event/ordering.js';
 import { sharedNow } from '../time/shared-time.js';
 import { TIMINGS, type Timings } from '../timings.js';
 import { isPassed, type OrderPlace, skipsIn } from './order-rule.js';

@@ -1,7 +1,7 @@
 import { parseDuration } from '../basics/duration.js';
 import { isClosed, type ShownStatus } from '../delivery/delivery.js';
-import type { OrderRule } from '../endpoint/ordering.js';
 import { ONE_FOR_ALL } from '../event/order-key.js';
+import type { OrderRule } from '../event/ordering.js';
 
 /** A delivery's place in an order. */
 export interface OrderPlace {

@@ -1,7 +1,7 @@
 import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
-import type { Ordering, OrderSkip } from '../../domain/endpoint/ordering.js';
+import type { Ordering, OrderSkip } from '../../domain/event/ordering.js';
 import { listenerUrl } from '../../domain/listener/listener.js';
 import { recordedFields } from '../change/change-document.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';

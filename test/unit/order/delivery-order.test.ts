@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { ShownStatus } from '../../../src/domain/delivery/delivery.js';
-import type { OrderRule } from '../../../src/domain/endpoint/ordering.js';
+import type { OrderRule } from '../../../src/domain/event/ordering.js';
 import {
   DeliveryOrder,
   type OrderPlaces,

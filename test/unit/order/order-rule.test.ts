@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
-import { orderKeyFor } from '../../../src/domain/endpoint/ordering.js';
-import {
-  checkOrderProperties,
-  orderKeyInPayload,
-  orderToken,
-  parseOrderHeader,
-} from '../../../src/domain/event/order-key.js';
+import { checkOrderProperties } from '../../../packages/payload-contract/src/index.js';
+import { orderKeyInPayload, orderToken, parseOrderHeader } from '../../../src/domain/event/order-key.js';
+import { orderKeyFor } from '../../../src/domain/event/ordering.js';
 import { isPassed, orderHeader } from '../../../src/domain/order/order-rule.js';
 
 describe('an order', () => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
 import { SIGNATURE_SCHEMES, schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
 import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../../../domain/endpoint/endpoint.js';
-import { ORDER_SKIPS } from '../../../domain/endpoint/ordering.js';
+import { ORDER_SKIPS } from '../../../domain/event/ordering.js';
 import { renderEndpoint } from '../../../models/endpoint/endpoint-change.js';
 import type { EndpointSecrets, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { Incidents } from '../../../temporal/write/incidents.js';
