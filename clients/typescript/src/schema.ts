@@ -8890,7 +8890,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of replays; a new one is listed after about a second */
+            /** @description A page of replays */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
