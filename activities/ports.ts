@@ -280,7 +280,7 @@ export interface LedgerWriter {
 }
 
 /** The first attempts in the direct lane, which may begin before their workflows ask for them. */
-export interface EarlyAttempts {
+export interface FirstAttempts {
   /** `null` for an attempt that could not be made. */
   attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
   /** All of these have been begun by this process, and nobody has asked for them. */
@@ -337,7 +337,7 @@ export interface SubjectErasures {
 export interface ActivityDependencies {
   /** Makes one attempt. @throws if it could not be made */
   attempt(request: AttemptRequest): Promise<AttemptReport>;
-  earlyAttempts: EarlyAttempts;
+  earlyAttempts: FirstAttempts;
   endpoints: EndpointDirectory;
   incidentStore: IncidentStore;
   pending: PendingEndpoints;

@@ -2,7 +2,7 @@ import type { ChangeOutcome } from '../../src/domain/change/change.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../../src/domain/replay/replay.js';
 
 /** A page of what a replay acts on. */
-export interface ReplayPage {
+export interface ReplayItemPage {
   items: ReplayItem[];
   /** Deliveries whose endpoint was deleted: nothing can be sent to it. */
   gone: number;
@@ -15,7 +15,7 @@ export interface ReplayPage {
 /** Reads and actions of replays. */
 export interface ReplayLedger {
   /** @param cursor `next` of an earlier page; absent for the first one */
-  find(plan: ReplayPlan, cursor: unknown): Promise<ReplayPage>;
+  find(plan: ReplayPlan, cursor: unknown): Promise<ReplayItemPage>;
   /** Acts on one delivery, once, however often it is called. @throws if it is to be called again */
   act(plan: ReplayPlan, item: ReplayItem): Promise<ReplayResult>;
   /**

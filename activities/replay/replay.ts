@@ -6,7 +6,7 @@ import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../..
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
-import type { ReplayPage } from './replay-ledger.js';
+import type { ReplayItemPage } from './replay-ledger.js';
 
 /** Deliveries that are acted on at once. */
 const ACTS_AT_ONCE = 10;
@@ -23,7 +23,7 @@ interface ReplayBatch {
 export function createReplayActivities({ replays }: Pick<ActivityDependencies, 'replays'>) {
   return {
     /** Finds what a replay acts on next. It changes nothing. */
-    findForReplay: ({ plan, cursor }: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayPage> =>
+    findForReplay: ({ plan, cursor }: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayItemPage> =>
       whileBeating(() => replays.find(plan, cursor)),
 
     /** Acts on some deliveries, at the replay's rate. Repeated after a crash, it acts on those that were left. */
