@@ -8,6 +8,7 @@ import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import { connectorOptions } from './egress.js';
 import { endpointDirectory } from './endpoint-ports.js';
 import { createOrder } from './ledger.js';
+import { createInboxExchange } from './listeners/inbox-exchange.js';
 import type { Servers } from './servers.js';
 
 /** Sent as `User-Agent` with every attempt. */
@@ -49,6 +50,7 @@ export async function createAttempts(
     turns: database.deliveryTurns,
     order: createOrder(servers, settings.HOOKLINE_TEST_TIME_SCALE),
     poster,
+    inboxExchange: createInboxExchange(database.inboxes),
     userAgent: USER_AGENT,
   });
   return { poster, attempt, earlyAttempts: new EarlyAttempts(attempt) };
