@@ -6,6 +6,7 @@ import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
+import type { FeedPlaces } from '../../domain/feed/feed.js';
 import {
   LostReplayError,
   type ReplayInput,
@@ -76,6 +77,7 @@ export function createStarter(
     payloads: database.payloads,
     search: database.records.search,
     starters: database.starters,
+    feed: database.feed,
     rows: createKeeper(servers),
     onTrouble,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
@@ -100,7 +102,7 @@ export function createStarter(
  */
 export function keepStarting(
   { starter_beat_ms, starter_dead_ms }: Timings,
-  { database: { events, starters } }: Pick<Servers, 'database'>,
+  { database: { events, feed, starters } }: Pick<Servers, 'database'>,
   starter: DeliveryStarter,
   logger: Logger,
 ): () => Promise<void> {
@@ -110,13 +112,39 @@ export function keepStarting(
     'It could not be found out whether other processes have left deliveries to start. This is tried again in seconds.',
   );
   const stops = [
-    repeat(starter_beat_ms, () => starter.beat().catch(warn), { now: true }),
+    repeat(starter_beat_ms, () => starter.order.beat().catch(warn), { now: true }),
+    keepFeedFresh(feed, starter, starter_beat_ms),
     repeat(starter_beat_ms, () => watch.look().catch(warn), { now: true }),
   ];
   return async () => {
     const isDone = await starter.stop();
     await Promise.all(stops.map((stop) => stop()));
     await watch.stop(isDone).catch(warn);
+  };
+}
+
+/** How often a process writes a heartbeat while anybody reads the feed: so far it may be behind, milliseconds. */
+const FOLLOWED_BEAT_MS = 500;
+
+/** Has readers of the feed wait less for this process while there are some. @returns stops it */
+function keepFeedFresh(
+  feed: FeedPlaces,
+  { order }: DeliveryStarter,
+  lookEveryMs: number,
+): () => Promise<void> {
+  let readUntil = 0;
+  let isFollowed = false;
+  const look = async () => {
+    const until = await feed.readUntil().catch(() => readUntil);
+    isFollowed = readUntil > 0 && until > readUntil;
+    readUntil = until;
+  };
+  const stops = [
+    repeat(lookEveryMs, look, { now: true }),
+    repeat(FOLLOWED_BEAT_MS, async () => (isFollowed ? order.beat().catch(() => {}) : undefined)),
+  ];
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
   };
 }
 

@@ -13,6 +13,7 @@ import type {
 import type { FailingMark } from '../../../domain/endpoint/incident.js';
 import { storableEvent } from '../../../domain/ledger/sealed-event.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
+import type { FeedOrder } from './feed-order.js';
 
 /** Events that are inserted together, and the bytes of their payloads. */
 const INSERTED_AT_ONCE = 120;
@@ -49,8 +50,12 @@ export interface Offer {
 export interface StartPlan {
   targets: readonly StoredTarget[];
   carriers: readonly string[];
-  /** The event is stored: starts its deliveries. Resolves when that is done, which may be long after. */
-  stored(): Promise<void>;
+  /**
+   * The event is stored: starts its deliveries. Resolves when that is done, which may be long after.
+   *
+   * @param placed resolves when it has its place in the feed
+   */
+  stored(placed: Promise<void>): Promise<void>;
   /** The event is not stored, and will not be. */
   dropped(): void;
   /** Nobody knows whether it is stored. */
@@ -63,6 +68,7 @@ export interface StartPlanner {
   readonly id: string;
   /** So much waits to be started that producers should slow down. */
   readonly isBehind: boolean;
+  readonly order: Pick<FeedOrder, 'begin' | 'end' | 'stored'>;
   /** An event may be stored from now on: whoever looks after this process finds it, if it dies. */
   offered(event: AcceptedEvent): Promise<void>;
   /** It has not been planned, and will not be. */
@@ -152,7 +158,7 @@ export class EventIntake {
       });
     } catch (error) {
       for (const { plan } of planned) plan.dropped();
-      for (const { event } of offers) this.planner.withdrawn(event);
+      for (const { event } of offers) this.withdraw(event);
       throw error;
     }
     void this.write(planned, (events) => this.store.insertTogether(events));
@@ -160,6 +166,7 @@ export class EventIntake {
   }
 
   private async prepared(event: AcceptedEvent, subject: string | undefined) {
+    this.planner.order.begin(event.event_id);
     try {
       const [storable] = await Promise.all([
         storableEvent(this.sealer, event, subject),
@@ -167,9 +174,14 @@ export class EventIntake {
       ]);
       return storable;
     } catch (error) {
-      this.planner.withdrawn(event);
+      this.withdraw(event);
       throw error;
     }
+  }
+
+  private withdraw(event: AcceptedEvent): void {
+    this.planner.order.end(event.event_id);
+    this.planner.withdrawn(event);
   }
 
   private async insertWaiting(): Promise<void> {
@@ -193,7 +205,7 @@ export class EventIntake {
       try {
         return [{ waiting, plan: this.planner.plan(storable.event, targets, hints) }];
       } catch (error) {
-        this.planner.withdrawn(waiting.event);
+        this.withdraw(waiting.event);
         reject(error);
         return [];
       }
@@ -210,8 +222,7 @@ export class EventIntake {
       const there = await insertAgain(() => insert(events));
       for (const [index, { waiting, plan }] of planned.entries()) {
         const kept = there[index];
-        if (kept) plan.dropped();
-        if (kept) waiting.resolve(kept);
+        if (kept) this.repeated(waiting, plan, kept);
         else this.accepted(waiting, plan);
       }
     } catch (error) {
@@ -219,15 +230,25 @@ export class EventIntake {
     }
   }
 
+  /** An event is not stored again. Whoever stored one with the same id may not have given it its place. */
+  private repeated({ event, resolve }: Waiting, plan: StartPlan, kept: KeptEvent): void {
+    const { order } = this.planner;
+    plan.dropped();
+    const isSame = kept.event_id === event.event_id;
+    if (!isSame) order.end(event.event_id);
+    void (isSame ? order.stored(event) : Promise.resolve()).then(() => resolve(kept));
+  }
+
   /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
   private accepted(waiting: Waiting, plan: StartPlan): void {
     this.payloads.remember(waiting.event, waiting.event.payload);
-    const started = plan.stored();
+    const placed = this.planner.order.stored(waiting.event);
+    const started = plan.stored(placed);
     const kept = keptOf(waiting);
     const inTime = this.planner.isBehind
       ? withTimeout(SLOWED_MS, started).catch(() => {})
       : Promise.resolve();
-    void inTime.then(() => waiting.resolve(kept));
+    void Promise.all([placed, inTime]).then(() => waiting.resolve(kept));
   }
 
   /** An insert of which nobody knows how it ended is asked for: what is stored is accepted, whatever its call says. */
@@ -242,6 +263,7 @@ export class EventIntake {
         this.accepted(waiting, plan);
       } else {
         // The write may still be under way.
+        this.planner.order.end(waiting.event.event_id);
         plan.unsure();
         waiting.reject(error);
       }
