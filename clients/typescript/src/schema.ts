@@ -3298,9 +3298,8 @@ export interface components {
          *         "purchase"
          *       ],
          *       "filter": {
-         *         "/total": {
-         *           "gte": 100
-         *         }
+         *         "path": "/total",
+         *         "at_least": 100
          *       },
          *       "created_after": "2026-11-21T00:00:00Z"
          *     }
@@ -9103,7 +9102,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of replays; a new one is listed after about a second */
+            /** @description A page of replays */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9829,9 +9828,8 @@ export interface operations {
                  *         "purchase"
                  *       ],
                  *       "filter": {
-                 *         "/total": {
-                 *           "gte": 100
-                 *         }
+                 *         "path": "/total",
+                 *         "at_least": 100
                  *       },
                  *       "created_after": "2026-11-21T00:00:00Z"
                  *     }

@@ -1,7 +1,6 @@
+import { matchesFilter, valuesOf } from '../../../../packages/payload-contract/src/index.js';
 import type { Endpoint } from '../../../domain/endpoint/endpoint.js';
 import { matchesKind } from '../../../domain/event/event-kinds.js';
-import { valuesOf } from '../../../domain/event/values/values-of.js';
-import { matchesFilter } from '../../../domain/filter/match-filter.js';
 import type { Wanted } from '../../../models/feed/feed-reader.js';
 
 /** The events that an endpoint is registered for now. One whose payload is gone meets no filter. */

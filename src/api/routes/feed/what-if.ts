@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { formatDuration, parseDuration } from '../../../domain/basics/duration.js';
 import { checkEventKinds } from '../../../domain/endpoint/endpoint.js';
+import { filterSchema } from '../../../domain/endpoint/filter-schema.js';
 import { matchesKind } from '../../../domain/event/event-kinds.js';
 import { POSITION, positionsFrom } from '../../../domain/feed/feed.js';
-import { filterSchema } from '../../../domain/filter/filter-schema.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { invalidRequest } from '../../http/validation.js';
