@@ -40,7 +40,6 @@ import { explainOperations } from './routes/explain/explain.js';
 import { missedOperations } from './routes/explain/missed.js';
 import { exportOperations } from './routes/exports/exports.js';
 import { feedOperations } from './routes/feed/feed.js';
-import { whatIfOperations } from './routes/feed/what-if.js';
 import { healthRoutes } from './routes/health.js';
 import { installationListOperations } from './routes/installation/lists.js';
 import { searchOperations } from './routes/installation/search.js';
@@ -134,7 +133,6 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...replayOperations(dependencies),
     ...exportOperations(dependencies),
     ...feedOperations(dependencies),
-    ...whatIfOperations(dependencies),
     ...sequenceOperations(dependencies),
     ...profileOperations(dependencies),
     ...apiKeyOperations(dependencies),

@@ -864,26 +864,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v18.0/feed/consumers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the consumers of the feed
-         * @description Requires the scope `deliveries:read`.
-         */
-        get: operations["listFeedConsumers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v18.0/feed/consumers/{name}": {
         parameters: {
             query?: never;
@@ -907,26 +887,6 @@ export interface paths {
          * @description Requires the scope `deliveries:write`.
          */
         delete: operations["deleteFeedConsumer"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v18.0/what_if": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Count the deliveries of a period that a filter, event kinds or a new endpoint would have had; nothing is sent
-         * @description Requires the scope `deliveries:read`.
-         */
-        post: operations["whatIf"];
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3291,53 +3251,6 @@ export interface components {
             from?: string;
             /** @description The event with this number of the account, and those behind it */
             sequence?: number;
-        };
-        /**
-         * @example {
-         *       "event_kinds": [
-         *         "purchase"
-         *       ],
-         *       "filter": {
-         *         "path": "/total",
-         *         "at_least": 100
-         *       },
-         *       "created_after": "2026-11-21T00:00:00Z"
-         *     }
-         */
-        WhatIfBody: {
-            /** @description What is not given is as this endpoint has it; absent: a new endpoint */
-            endpoint_id?: string;
-            /** @description Absent, without an endpoint: all that are posted */
-            event_kinds?: string[];
-            /** @description null: none, whatever the endpoint has */
-            filter?: null | unknown;
-            retry_schedule?: string[];
-            /** @description Events that were accepted at this time or later */
-            created_after: string;
-            /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
-            created_before?: string;
-            /** @description Goes on where a response ended that has it */
-            after?: string;
-        };
-        WhatIf: {
-            /** @description Events that this response is about; with `after` there are more */
-            examined: number;
-            /** @description Those of them that the endpoint would have got */
-            deliveries: number;
-            /** @description Deliveries that would have been made, and were not; without an endpoint all of them */
-            gained: number;
-            /** @description Deliveries that were made, and would not have been */
-            lost: number;
-            /** @description Events whose payload is gone, so that nobody knows whether the filter takes them */
-            unreadable: number;
-            /** @description If every attempt failed */
-            attempts_at_most: number;
-            /** @description From the first attempt to the last, by the schedule */
-            last_attempt_after: string;
-            /** @description The first 10 that the endpoint would have got */
-            event_ids: string[];
-            /** @description Where the next request goes on; absent: the period is over */
-            after?: string;
         };
         Completeness: {
             /** @description No number is missing, open, lost, contradicted, or that of two events */
@@ -9630,53 +9543,6 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
-    listFeedConsumers: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
-                "Hookline-Account"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description All of them. An account has at most 50 consumers. */
-            200: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "name": "Shop",
-                     *           "position": "…",
-                     *           "updated_at": "2026-11-21T12:00:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": {
-                        data: components["schemas"]["FeedConsumer"][];
-                    };
-                };
-            };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
-            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
-            404: components["responses"]["not_found"];
-            406: components["responses"]["not_acceptable"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["unavailable"];
-        };
-    };
     getFeedConsumer: {
         parameters: {
             query?: never;
@@ -9805,73 +9671,6 @@ export interface operations {
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["unavailable"];
-        };
-    };
-    whatIf: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
-                "Hookline-Account"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "event_kinds": [
-                 *         "purchase"
-                 *       ],
-                 *       "filter": {
-                 *         "path": "/total",
-                 *         "at_least": 100
-                 *       },
-                 *       "created_after": "2026-11-21T00:00:00Z"
-                 *     }
-                 */
-                "application/json": components["schemas"]["WhatIfBody"];
-            };
-        };
-        responses: {
-            /** @description The counts, of one part of the period after the other */
-            200: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "examined": 0,
-                     *       "deliveries": 1,
-                     *       "gained": 0,
-                     *       "lost": 0,
-                     *       "unreadable": 0,
-                     *       "attempts_at_most": 0,
-                     *       "last_attempt_after": "…",
-                     *       "event_ids": [
-                     *         "…"
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["WhatIf"];
-                };
-            };
-            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
-            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
-            404: components["responses"]["not_found"];
-            406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict"];
-            413: components["responses"]["payload_too_large"];
-            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

@@ -95,7 +95,6 @@ const TAGS = {
   exports: 'What is kept of an account as a stream: events of a period, with their closed deliveries',
   feed: 'Events in one order, which whoever reads them asks for',
   replays: 'Acts on many deliveries at once: sending them again, retrying, cancelling, resuming',
-  what_if: 'Deliveries of a period that a filter or a new endpoint would have had',
   webhooks: 'What endpoints receive',
 };
 

@@ -126,20 +126,7 @@ export const CLIENT_COMMANDS = {
       JSON_HELP,
     ],
     options: { follow: flag, consumer: text, after: text, from: text, endpoint: text, limit: text, json },
-    run: async (values) => (await import('./feed.js')).feed(values),
-  },
-  'what-if': {
-    summary: 'count the deliveries that a filter, a kind or a new endpoint would have had; nothing is sent',
-    usage: '[ep_…] --from 7d [--filter JSON] [--kinds purchase]',
-    help: [
-      '--from TIME, --to TIME  when the events were accepted: a date, a time with zone, or 7d for 7 days ago',
-      '--filter JSON           the condition on payloads that is tried; null for none',
-      '--kinds a,b             the event kinds that are tried',
-      '--retry-schedule a,b    the waits between attempts that are tried, such as 5s,1m,1h',
-      JSON_HELP,
-    ],
-    options: { from: text, to: text, filter: text, kinds: text, 'retry-schedule': text, json },
-    run: async (values, positionals) => (await import('./what-if.js')).whatIf(values, positionals),
+    run: async (values) => (await import('./listen/feed.js')).feed(values),
   },
   whoami: {
     summary: 'say whom the key or login stands for, and what it may do',

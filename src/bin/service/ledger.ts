@@ -6,7 +6,6 @@ import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
-import type { FeedPlaces } from '../../domain/feed/feed.js';
 import { LostReplayError, type ReplayItem, type ReplayPlan } from '../../domain/replay/replay.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
@@ -89,6 +88,9 @@ export function createStarter(
   });
 }
 
+/** How often a process says that it is there while anybody reads the feed, which may be so far behind: milliseconds. */
+const READ_BEAT_MS = 500;
+
 /**
  * Starts what dead processes have accepted and not started, now and again.
  *
@@ -105,40 +107,23 @@ export function keepStarting(
     logger,
     'It could not be found out whether other processes have left deliveries to start. This is tried again in seconds.',
   );
+  let readUntil = 0;
+  let isRead = false;
+  const lookForReaders = async () => {
+    const until = await feed.readUntil();
+    isRead = until > readUntil;
+    readUntil = until;
+  };
   const stops = [
     repeat(starter_beat_ms, () => starter.order.beat().catch(warn), { now: true }),
-    keepFeedFresh(feed, starter, starter_beat_ms),
+    repeat(starter_beat_ms, () => lookForReaders().catch(warn), { now: true }),
+    repeat(READ_BEAT_MS, async () => (isRead ? starter.order.beat().catch(warn) : undefined)),
     repeat(starter_beat_ms, () => watch.look().catch(warn), { now: true }),
   ];
   return async () => {
     const isDone = await starter.stop();
     await Promise.all(stops.map((stop) => stop()));
     await watch.stop(isDone).catch(warn);
-  };
-}
-
-/** How often a process writes a heartbeat while anybody reads the feed: so far it may be behind, milliseconds. */
-const FOLLOWED_BEAT_MS = 500;
-
-/** Has readers of the feed wait less for this process while there are some. @returns stops it */
-function keepFeedFresh(
-  feed: FeedPlaces,
-  { order }: DeliveryStarter,
-  lookEveryMs: number,
-): () => Promise<void> {
-  let readUntil = 0;
-  let isFollowed = false;
-  const look = async () => {
-    const until = await feed.readUntil().catch(() => readUntil);
-    isFollowed = readUntil > 0 && until > readUntil;
-    readUntil = until;
-  };
-  const stops = [
-    repeat(lookEveryMs, look, { now: true }),
-    repeat(FOLLOWED_BEAT_MS, async () => (isFollowed ? order.beat().catch(() => {}) : undefined)),
-  ];
-  return async () => {
-    await Promise.all(stops.map((stop) => stop()));
   };
 }
 

@@ -12,6 +12,14 @@ export interface LateEvent {
   position: string;
 }
 
+/** A stored event as it tells of itself without its payload, and where it stands. */
+export interface EventHead {
+  id: string;
+  kind: string;
+  payload_bytes: number;
+  is_test: boolean;
+}
+
 /** Facts about the feed that processes share. */
 export interface FeedPlaces {
   /** Until when events may have been read: milliseconds since the epoch, 0 if nobody has read any. */

@@ -38,10 +38,6 @@ export class FeedConsumerRepository extends repositoryOf(consumers) {
     return (await this.model.findById(idOf(accountId, name)).lean()) ?? undefined;
   }
 
-  async all(accountId: string): Promise<FeedConsumer[]> {
-    return this.model.find({ account_id: accountId }).sort({ _id: 1 }).lean();
-  }
-
   /** Keeps a position, also an earlier one. @returns `undefined` if the account has as many consumers as it may */
   async put(accountId: string, name: string, position: string): Promise<FeedConsumer | undefined> {
     const _id = idOf(accountId, name);

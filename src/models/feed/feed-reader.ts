@@ -1,5 +1,5 @@
 import type { Starters } from '../../domain/delivery/stored-event.js';
-import { justBefore, positionOf, positionsFrom } from '../../domain/feed/feed.js';
+import { type EventHead, justBefore, positionOf, positionsFrom } from '../../domain/feed/feed.js';
 import type { RecordReader } from '../records/record-reader.js';
 import type { OpenedEvent } from '../records/unaltered.js';
 import type { FeedRepository } from './feed.js';
@@ -19,14 +19,6 @@ export interface Wanted {
   matches(payload: string | undefined): boolean;
 }
 
-/** A stored event as it tells of itself without its payload, and where it stands. */
-export interface EventHead {
-  id: string;
-  kind: string;
-  payload_bytes: number;
-  is_test: boolean;
-}
-
 /** An event with its place in the feed. */
 export interface FeedEntry extends OpenedEvent {
   position: string;
@@ -38,11 +30,7 @@ export interface FeedPage {
   after: string;
   /** There was nothing behind it yet. */
   isEnd: boolean;
-  /** Events that were looked at. */
-  examined: number;
 }
-
-type Placed = EventHead & { position: string };
 
 /** Reads the events of an account in the order of the feed. See `FeedOrder` for why nothing is passed over. */
 export class FeedReader {
@@ -60,34 +48,20 @@ export class FeedReader {
     this.starters = starters;
   }
 
-  /**
-   * The events behind a position, at most a number of them.
-   *
-   * @param until a time after which no event is looked at, milliseconds since the epoch; absent: as far as is settled
-   */
-  async page(
-    accountId: string,
-    after: string,
-    limit: number,
-    wanted: Wanted,
-    until = Number.POSITIVE_INFINITY,
-  ): Promise<FeedPage> {
-    const before = positionsFrom(Math.min(await this.settled(), until));
+  /** The events behind a position, at most a number of them. */
+  async page(accountId: string, after: string, limit: number, wanted: Wanted): Promise<FeedPage> {
+    const before = positionsFrom(await this.settled());
     const entries: FeedEntry[] = [];
     let position = after;
-    let examined = 0;
     let bytes = 0;
     for (let round = 0; round < MAX_ROUNDS && position < before; round += 1) {
       const { heads, end } = await this.heads(accountId, position, before);
       const asked = heads.filter(({ kind, is_test }) => !is_test && wanted.isOfKind(kind));
-      const taken: Placed[] = [];
-      for (const head of asked) {
-        bytes += head.payload_bytes;
-        const isFull =
-          entries.length + taken.length >= limit || (bytes > MAX_BYTES && examined + taken.length > 0);
-        if (isFull) break;
-        taken.push(head);
-      }
+      const fits = asked.findIndex(({ payload_bytes }, index) => {
+        bytes += payload_bytes;
+        return entries.length + index >= limit || (bytes > MAX_BYTES && bytes > payload_bytes);
+      });
+      const taken = fits < 0 ? asked : asked.slice(0, fits);
       const opened = await this.records.eventsOf(
         accountId,
         taken.map(({ id }) => id),
@@ -97,12 +71,10 @@ export class FeedReader {
         if (event && (event.altered || wanted.matches(event.event.payload)))
           entries.push({ ...event, position });
       }
-      const isCut = taken.length < asked.length;
-      position = isCut ? (taken.at(-1)?.position ?? position) : end;
-      examined += isCut ? heads.findIndex((head) => head.position === position) + 1 : heads.length;
-      if (isCut) return { entries, after: position, isEnd: false, examined };
+      if (fits >= 0) return { entries, after: taken.at(-1)?.position ?? position, isEnd: false };
+      position = end;
     }
-    return { entries, after: position, isEnd: position >= before, examined };
+    return { entries, after: position, isEnd: position >= before };
   }
 
   /** A position right before an event: what is read after it begins with the event. */

@@ -3,7 +3,7 @@ import { leafHash } from '../../../packages/tlog/src/index.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, OPEN_STATUSES, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
-import { idAt } from '../../domain/feed/feed.js';
+import { type EventHead, idAt } from '../../domain/feed/feed.js';
 import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type RecordKey, saltPurposes } from '../../domain/records/commitments.js';
@@ -20,7 +20,6 @@ import {
 import { summaryIn } from '../../domain/records/stored-views.js';
 import type { DeliverySummary } from '../../domain/view/delivery-view.js';
 import { type EventSeal, events, toEvent } from '../event/event-document.js';
-import type { EventHead } from '../feed/feed-reader.js';
 import type { LogRepository } from '../log/log.js';
 import { leafIn, nameOf, type SegmentRepository } from '../log/segments.js';
 import { withoutNulls } from '../mongo/collection.js';

@@ -21,7 +21,6 @@ const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp'>, string[]> = {
   listen: ['', '--json'],
   trigger: ['purchase', 'purchase --wait', 'purchase --set total=5', 'nosuchkind --set total=5'],
   feed: [''],
-  'what-if': ['--from 2026-01-01', 'ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN --from 2026-01-01'],
   publish: ['test/support/outside/lists/events.ndjson', 'test/support/outside/lists/events.ndjson --each'],
   deliveries: ['', DELIVERY, `retry ${DELIVERY}`, `resend ${DELIVERY}`, '--json'],
   timeline: [DELIVERY],

@@ -104,8 +104,6 @@ describe('the feed', () => {
     assert.equal((await client.request('DELETE', '/v18.0/feed/consumers/billing')).status, 204);
     assert.equal((await put('one-more', {})).status, 200);
     assert.equal((await put('no%20name', {})).status, 400);
-    const { json: listed } = await client.request('GET', '/v18.0/feed/consumers');
-    assert.equal(listed.data.length, MAX_CONSUMERS);
   });
 
   it('waits for an event, of so many requests of an account at once', async () => {
@@ -155,42 +153,5 @@ describe('the feed', () => {
       lines.map((line) => JSON.parse(line).id),
       ids.slice(0, 2),
     );
-  });
-
-  it('says what a filter or a new endpoint would have had, and sends nothing', async () => {
-    await purchases([1, 200]);
-    const { id } = await client.register('https://example.com/', {
-      filter: { path: '/total', at_least: 300 },
-    });
-    const sent = await purchases([300, 2]);
-    const ask = async (body: object) => {
-      const asked = { created_after: '2026-01-01T00:00:00Z', ...body };
-      const { status, json, text } = await client.request('POST', '/v18.0/what_if', { body: asked });
-      assert.equal(status, 200, text);
-      return json;
-    };
-    const all = await ask({ retry_schedule: ['1m', '1h'] });
-    assert.deepEqual(
-      { ...all, event_ids: all.event_ids.length },
-      {
-        ...{ examined: 4, deliveries: 4, gained: 4, lost: 0, unreadable: 0, attempts_at_most: 12 },
-        ...{ last_attempt_after: '1h 1m', event_ids: 4 },
-      },
-    );
-    const { deliveries, gained, lost } = await ask({
-      endpoint_id: id,
-      filter: {
-        all: [
-          { path: '/total', at_least: 100 },
-          { path: '/total', less_than: 300 },
-        ],
-      },
-    });
-    assert.deepEqual([deliveries, gained, lost], [1, 1, 1]);
-    assert.deepEqual((await ask({ endpoint_id: id })).event_ids, sent.slice(0, 1));
-    assert.equal((await ask({ endpoint_id: id, filter: null })).deliveries, 4);
-    const of = async (body: object) => (await client.request('POST', '/v18.0/what_if', { body })).status;
-    assert.equal(await of({ created_after: '2026-01-01T00:00:00Z', event_kinds: ['no.such'] }), 400);
-    assert.equal(await of({ event_kinds: ['purchase'] }), 400);
   });
 });

@@ -9,7 +9,7 @@ import { FeedOrder } from '../../../src/temporal/write/accept/feed-order.js';
 
 const ACCOUNT = 'acct_1';
 
-/** What is stored, which processes reach as long as they are not frozen: what they ask for then arrives later. */
+/** Storage that a process reaches as long as it is not frozen: what it asks for then arrives later. */
 class World {
   now = 1_800_000_000_000;
   readonly events = new Map<string, FeedEvent>();

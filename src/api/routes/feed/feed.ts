@@ -113,7 +113,7 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
           '';
         if (query.from === undefined) await requireKept(account_id, begin);
         const wanted = id === undefined ? EVERYTHING : wantedBy(await findEndpoint(dependencies, ctx, id));
-        let page: FeedPage = { entries: [], after: begin, isEnd: false, examined: 0 };
+        let page: FeedPage = { entries: [], after: begin, isEnd: false };
         await waits.until(ctx, account_id, wait * 1_000, stopping, async () => {
           await starter.order.refresh();
           page = await feed.page(account_id, page.after, limit, wanted);
@@ -130,21 +130,6 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
         const entries = page.entries.map((entry) => renderEntry(entry, payload));
         return `{"data":[${entries.join(',')}],"paging":${JSON.stringify(paging)}}`;
       },
-    }),
-
-    operation('get', '/feed/consumers', 'listFeedConsumers', {
-      summary: 'List the consumers of the feed',
-      scope: 'deliveries:read',
-      closedToPortal: true,
-      responses: {
-        200: {
-          description: `All of them. ${MOST_CONSUMERS}`,
-          schema: z.object({ data: z.array(consumerSchema) }),
-        },
-      },
-      handle: async ({ account_id }) => ({
-        data: (await database.feedConsumers.all(account_id)).map(renderConsumer),
-      }),
     }),
 
     operation('get', '/feed/consumers/:name', 'getFeedConsumer', {

@@ -12,11 +12,11 @@ const FRESH_MS = 100;
 /**
  * Keeps the feed in order. Events stand in it by their ids, which sort by time but are made before the insert. So each
  * process says with its heartbeat from which time on it may still store events (*settled*), and readers go no further
- * than the earliest of these times. Whatever is stored for an earlier time is *late*: it gets a position behind all that
- * may have been read, before its producer is answered.
+ * than the earliest of these times. Whatever is stored for an earlier time is *late*: it gets a position behind all
+ * that may have been read, before its producer is answered.
  *
- * A process that stood still may have been taken for dead meanwhile: readers then waited for it no longer. Its next
- * heartbeat tells, so what it has stored since the one before counts as late. If a heartbeat is overdue, producers are
+ * A process that stood still may have been taken for dead meanwhile: then readers did not wait for it. Its next
+ * heartbeat tells, so all that it has stored since the one before is late. If a heartbeat is overdue, producers are
  * answered after the next one.
  */
 export class FeedOrder {

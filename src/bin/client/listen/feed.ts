@@ -1,7 +1,7 @@
-import type { Values } from '../command.js';
-import { client } from './connection.js';
-import { plain, print, printJson, time } from './terminal.js';
-import { limitOf, textOf, timeOf } from './values.js';
+import type { Values } from '../../command.js';
+import { client } from '../connection.js';
+import { plain, print, printJson, time } from '../terminal.js';
+import { limitOf, textOf, timeOf } from '../values.js';
 
 /** Shows events in the order of the feed, a line each, or as JSON with their payloads. */
 export async function feed(values: Values): Promise<void> {
