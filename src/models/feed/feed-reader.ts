@@ -1,5 +1,6 @@
+import { inParts } from '../../domain/basics/bounded-memory.js';
 import type { Starters } from '../../domain/delivery/stored-event.js';
-import { type EventHead, justBefore, positionOf, positionsFrom } from '../../domain/feed/feed.js';
+import { justBefore, positionOf, positionsFrom } from '../../domain/feed/feed.js';
 import type { RecordReader } from '../records/record-reader.js';
 import type { OpenedEvent } from '../records/unaltered.js';
 import type { FeedRepository } from './feed.js';
@@ -8,7 +9,8 @@ import type { FeedRepository } from './feed.js';
 const HEADS_AT_ONCE = 200;
 /** How often a page looks for more. So it looks at 2,000 events at most, whatever it finds. */
 const MAX_ROUNDS = 10;
-/** Payloads of a page, in bytes: one event is always on it. */
+/** Events whose payloads are opened together, and bytes of payloads after which a page ends. */
+const OPENED_AT_ONCE = 16;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Which events of an account are asked for. */
@@ -57,21 +59,20 @@ export class FeedReader {
     for (let round = 0; round < MAX_ROUNDS && position < before; round += 1) {
       const { heads, end } = await this.heads(accountId, position, before);
       const asked = heads.filter(({ kind, is_test }) => !is_test && wanted.isOfKind(kind));
-      const fits = asked.findIndex(({ payload_bytes }, index) => {
-        bytes += payload_bytes;
-        return entries.length + index >= limit || (bytes > MAX_BYTES && bytes > payload_bytes);
-      });
-      const taken = fits < 0 ? asked : asked.slice(0, fits);
-      const opened = await this.records.eventsOf(
-        accountId,
-        taken.map(({ id }) => id),
-      );
-      for (const { id, position } of taken) {
-        const event = opened.get(id);
-        if (event && (event.altered || wanted.matches(event.event.payload)))
-          entries.push({ ...event, position });
+      for (const some of inParts(asked, OPENED_AT_ONCE)) {
+        const opened = await this.records.eventsOf(
+          accountId,
+          some.map(({ id }) => id),
+        );
+        for (const { id, position, payload_bytes } of some) {
+          const event = opened.get(id);
+          bytes += payload_bytes;
+          if (event && (event.altered || wanted.matches(event.event.payload)))
+            entries.push({ ...event, position });
+          if (entries.length === limit || bytes >= MAX_BYTES)
+            return { entries, after: position, isEnd: false };
+        }
       }
-      if (fits >= 0) return { entries, after: taken.at(-1)?.position ?? position, isEnd: false };
       position = end;
     }
     return { entries, after: position, isEnd: position >= before };

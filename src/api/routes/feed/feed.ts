@@ -26,6 +26,8 @@ const seek = {
   sequence: sequence.optional().describe('The event with this number of the account, and those behind it'),
 };
 
+/** So long the position is kept that is named in the place of one that is gone, milliseconds. */
+const HOUR_MS = 3_600_000;
 const MOST_CONSUMERS = `An account has at most ${MAX_CONSUMERS} consumers.`;
 
 /** The feed: events in one order, which whoever reads them asks for. */
@@ -53,7 +55,7 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
     if (idTime(after) >= kept) return;
     throw new Problem(
       'feed_position_gone',
-      `Events from before ${new Date(kept).toISOString()} may have been removed. Go on with after=${positionsFrom(kept)}, or without a position.`,
+      `Events from before ${new Date(kept).toISOString()} may have been removed. Go on with after=${positionsFrom(kept + HOUR_MS)}, or without a position.`,
     );
   };
 
