@@ -66,8 +66,8 @@ export class Waits {
   }
 }
 
-function closed({ req }: Context): AbortSignal {
+function closed({ res }: Context): AbortSignal {
   const gone = new AbortController();
-  req.socket.once('close', () => gone.abort());
+  res.once('close', () => gone.abort());
   return gone.signal;
 }
