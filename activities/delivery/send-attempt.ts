@@ -3,10 +3,17 @@ import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { maskHeaders } from '../../src/domain/endpoint/endpoint-headers.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } from '../ports.js';
+import type {
+  AttemptDependencies,
+  EndpointForAttempt,
+  HttpAnswer,
+  HttpPoster,
+  HttpRequest,
+} from '../ports.js';
 
 /** The most characters of a response's body that are kept in the delivery's record. */
 const SNIPPET_LENGTH = 1_024;
@@ -30,16 +37,17 @@ interface Sent {
 
 /**
  * Signs a payload with the endpoint's live secrets and posts it, or gives it to the program that is connected to a
- * listener. A failure of the request is an attempt too, so it is returned.
+ * listener, or to a test inbox. A failure of the request is an attempt too, so it is returned.
  *
  * @throws if the secrets cannot be decrypted: nothing was sent
  */
 export function createSend({
   poster,
   listenerExchange,
+  inboxExchange,
   tracing,
   userAgent,
-}: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'tracing' | 'userAgent'>) {
+}: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'inboxExchange' | 'tracing' | 'userAgent'>) {
   /** @param payload opened */
   return async function send(
     request: AttemptRequest,
@@ -54,9 +62,10 @@ export function createSend({
     const keys = liveKeys(signing_keys, began);
     const secrets = keys.map(({ secret }) => secret);
     const secret_versions = keys.flatMap(({ version }) => version ?? []);
-    const exchange: HttpPoster['exchange'] = endpoint.listener
-      ? (signed) => listenerExchange(request.endpoint_id, signed)
-      : poster.exchange;
+    const exchange: HttpPoster['exchange'] = (signed) => {
+      if (endpoint.inbox) return inboxExchange(request, shown(signed, Object.keys(headers)), secrets);
+      return endpoint.listener ? listenerExchange(request.endpoint_id, signed) : poster.exchange(signed);
+    };
     const span = tracing?.attempt(request, endpoint.target_url);
     const { trace, ...answer } = await exchange({
       method: 'POST',
@@ -97,6 +106,11 @@ export function createSend({
       }),
     };
   };
+}
+
+/** A request as people may see it: values of the endpoint's own headers are secrets. */
+function shown(request: HttpRequest, ownHeaders: readonly string[]): HttpRequest {
+  return { ...request, headers: { ...request.headers, ...maskHeaders([...ownHeaders]) } };
 }
 
 /**

@@ -7,6 +7,7 @@ import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import { connectorOptions } from './egress.js';
 import { endpointDirectory } from './endpoint-ports.js';
+import { createInboxExchange } from './listeners/inbox-exchange.js';
 import type { Servers } from './servers.js';
 
 /** Sent as `User-Agent` with every attempt. */
@@ -46,6 +47,7 @@ export async function createAttempts(
     endpoints: endpointDirectory(database.endpoints),
     turns: database.deliveryTurns,
     poster,
+    inboxExchange: createInboxExchange(database.inboxes),
     userAgent: USER_AGENT,
   });
   return { poster, attempt, earlyAttempts: new EarlyAttempts(attempt) };
