@@ -34,9 +34,9 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
     if (payload === undefined) return { kind: 'erased' };
     const passed = await gate(request);
     if (passed.kind !== 'passed') return passed;
-    const { endpoint, slot } = passed;
+    const { endpoint, slot, place } = passed;
     const began = sharedNow();
-    const { attempt, ...asked } = await send(request, payload, endpoint).catch((error: unknown) => {
+    const { attempt, ...asked } = await send(request, payload, endpoint, place).catch((error: unknown) => {
       slot.end(false);
       throw error;
     });

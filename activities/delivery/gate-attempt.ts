@@ -4,6 +4,7 @@ import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptSlot } from '../../src/domain/endpoint/endpoint-conditions.js';
+import type { OrderPlace } from '../../src/domain/order/order-rule.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AttemptDependencies, EndpointForAttempt } from '../ports.js';
 
@@ -12,6 +13,8 @@ interface Passed {
   kind: 'passed';
   endpoint: EndpointForAttempt;
   slot: AttemptSlot;
+  /** Its place in the order of the endpoint, if it has one. */
+  place?: OrderPlace | undefined;
 }
 type NotNow = Exclude<AttemptReport, { kind: 'attempted' }>;
 
@@ -25,14 +28,15 @@ const TURN_VALID_MS = 1_000;
 
 /**
  * Finds out whether an attempt may be made now: by the endpoint as it is now, what this process knows of it, its rate
- * limit, and the attempts in flight to it. None of this is an attempt, so no time that passes here is charged to the
- * endpoint.
+ * limit, the deliveries in front of it in its order, and the attempts in flight to it. None of this is an attempt, so
+ * no time that passes here is charged to the endpoint.
  */
 export function createGate({
   endpoints,
   turns,
   conditions,
-}: Pick<AttemptDependencies, 'endpoints' | 'turns' | 'conditions'>) {
+  order,
+}: Pick<AttemptDependencies, 'endpoints' | 'turns' | 'conditions' | 'order'>) {
   /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;
@@ -57,6 +61,8 @@ export function createGate({
       if (!request.isolated && conditions.isIsolated(endpoint_id, failing)) throw needsIsolation();
     }
 
+    const { place, waits } = request.order_key === undefined ? {} : await order.look(request, endpoint);
+    if (waits) return waits;
     const turn = await waitForTurn(request, endpoint);
     if (turn) return turn;
     const slot = await conditions.take(endpoint_id, {
@@ -64,7 +70,7 @@ export function createGate({
       isChosen: trigger === 'manual' || trigger === 'released' || trigger === 'probe',
       ...(request.slot_wait_ms !== undefined && { waitMs: request.slot_wait_ms }),
     });
-    return slot.kind === 'slot' ? { kind: 'passed', endpoint, slot } : slot;
+    return slot.kind === 'slot' ? { kind: 'passed', endpoint, slot, place } : slot;
   };
 
   /** Waits for the attempt's turn under the endpoint's rate limit. @returns a report if the turn comes later */

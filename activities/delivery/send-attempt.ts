@@ -4,6 +4,7 @@ import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { maskHeaders } from '../../src/domain/endpoint/endpoint-headers.js';
+import { type OrderPlace, orderHeader } from '../../src/domain/order/order-rule.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
@@ -53,6 +54,7 @@ export function createSend({
     request: AttemptRequest,
     payload: string,
     endpoint: EndpointForAttempt,
+    place?: OrderPlace,
   ): Promise<Sent> {
     // Subscribers refuse a timestamp that is minutes old, so this machine's clock will not do.
     const began = sharedNow();
@@ -77,6 +79,7 @@ export function createSend({
         ...signedHeaders(secrets, request.event_id, timestamp, payload, endpoint.legacy_header_prefix),
         'webhook-event-kind': request.event_kind,
         'webhook-attempt': String(request.number),
+        ...(place && { 'webhook-order': orderHeader(place) }),
         ...(span && present(span.headers)),
       },
       body: payload,

@@ -12,8 +12,10 @@ import type {
 } from '../../../domain/delivery/stored-event.js';
 import type { FailingMark } from '../../../domain/endpoint/incident.js';
 import { storableEvent } from '../../../domain/ledger/sealed-event.js';
+import type { OrderPlaces } from '../../../domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
 import type { FeedOrder } from './feed-order.js';
+import { PlaceIntake } from './place-intake.js';
 
 /** Events that are inserted together, and the bytes of their payloads. */
 const INSERTED_AT_ONCE = 120;
@@ -78,6 +80,15 @@ export interface StartPlanner {
   plan(event: AcceptedEvent, targets: readonly DeliveryTarget[], hints: EventHints): StartPlan;
 }
 
+export interface IntakeOptions {
+  sealer: PayloadSealer;
+  store: EventStore;
+  /** Payloads that attempts load. */
+  payloads: Pick<EventPayloads, 'remember'>;
+  /** Places in the orders of endpoints. */
+  places: Pick<OrderPlaces, 'take'>;
+}
+
 interface Waiting extends Offer {
   storable: Pick<EventToStore, 'event' | 'sealed' | 'commitment' | 'payload_bytes'>;
   resolve(kept: KeptEvent): void;
@@ -98,24 +109,16 @@ type Insert = EventStore['insert'];
  * that finds it free is inserted alone.
  */
 export class EventIntake {
-  private readonly store: EventStore;
   private readonly planner: StartPlanner;
-  private readonly sealer: PayloadSealer;
-  private readonly payloads: Pick<EventPayloads, 'remember'>;
+  private readonly options: IntakeOptions;
+  private readonly places: PlaceIntake;
   private queue: Waiting[] = [];
   private isInserting = false;
 
-  /** @param payloads are asked for the payload of what is accepted in a moment */
-  constructor(
-    store: EventStore,
-    planner: StartPlanner,
-    sealer: PayloadSealer,
-    payloads: Pick<EventPayloads, 'remember'>,
-  ) {
-    this.store = store;
+  constructor(planner: StartPlanner, options: IntakeOptions) {
     this.planner = planner;
-    this.sealer = sealer;
-    this.payloads = payloads;
+    this.options = options;
+    this.places = new PlaceIntake(options.places);
   }
 
   /**
@@ -161,7 +164,7 @@ export class EventIntake {
       for (const { event } of offers) this.withdraw(event);
       throw error;
     }
-    void this.write(planned, (events) => this.store.insertTogether(events));
+    void this.write(planned, (events) => this.options.store.insertTogether(events));
     return Promise.all(kept);
   }
 
@@ -169,7 +172,7 @@ export class EventIntake {
     this.planner.order.begin(event.event_id);
     try {
       const [storable] = await Promise.all([
-        storableEvent(this.sealer, event, subject),
+        storableEvent(this.options.sealer, event, subject),
         this.planner.offered(event),
       ]);
       return storable;
@@ -210,7 +213,7 @@ export class EventIntake {
         return [];
       }
     });
-    await this.write(planned, (events) => this.store.insert(events));
+    await this.write(planned, (events) => this.options.store.insert(events));
   }
 
   private async write(planned: readonly Planned[], insert: Insert): Promise<void> {
@@ -222,7 +225,8 @@ export class EventIntake {
       const there = await insertAgain(() => insert(events));
       for (const [index, { waiting, plan }] of planned.entries()) {
         const kept = there[index];
-        if (kept) this.repeated(waiting, plan, kept);
+        if (kept) plan.dropped();
+        if (kept) this.repeated(waiting, kept);
         else this.accepted(waiting, plan);
       }
     } catch (error) {
@@ -230,25 +234,40 @@ export class EventIntake {
     }
   }
 
-  /** An event is not stored again. Whoever stored one with the same id may not have given it its place. */
-  private repeated({ event, resolve }: Waiting, plan: StartPlan, kept: KeptEvent): void {
+  /** Answers with the stored event. Whoever accepted it may have died before it took its places. */
+  private repeated({ event, ...waiting }: Waiting, kept: KeptEvent): void {
     const { order } = this.planner;
-    plan.dropped();
     const isSame = kept.event_id === event.event_id;
     if (!isSame) order.end(event.event_id);
-    void (isSame ? order.stored(event) : Promise.resolve()).then(() => resolve(kept));
+    const inFeed = isSame ? order.stored(event) : undefined;
+    const placed = this.places.take(kept);
+    Promise.all([placed, inFeed]).then(() => waiting.resolve(kept), waiting.reject);
+  }
+
+  private accepted(waiting: Waiting, plan: StartPlan): void {
+    this.options.payloads.remember(waiting.event, waiting.event.payload);
+    const inFeed = this.planner.order.stored(waiting.event);
+    const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
+    if (placed === undefined) this.start(waiting, plan, inFeed);
+    else
+      placed.then(
+        () => this.start(waiting, plan, inFeed),
+        (error) => {
+          // It is started all the same, and takes its places then.
+          plan.unsure();
+          waiting.reject(error);
+        },
+      );
   }
 
   /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
-  private accepted(waiting: Waiting, plan: StartPlan): void {
-    this.payloads.remember(waiting.event, waiting.event.payload);
-    const placed = this.planner.order.stored(waiting.event);
-    const started = plan.stored(placed);
+  private start(waiting: Waiting, plan: StartPlan, inFeed: Promise<void>): void {
+    const started = plan.stored(inFeed);
     const kept = keptOf(waiting);
     const inTime = this.planner.isBehind
       ? withTimeout(SLOWED_MS, started).catch(() => {})
       : Promise.resolve();
-    void Promise.all([placed, inTime]).then(() => waiting.resolve(kept));
+    void Promise.all([inFeed, inTime]).then(() => waiting.resolve(kept));
   }
 
   /** An insert of which nobody knows how it ended is asked for: what is stored is accepted, whatever its call says. */
@@ -256,7 +275,7 @@ export class EventIntake {
     const stored = new Set<string>();
     for (const some of inParts(planned, INSERTED_AT_ONCE)) {
       const ids = some.map(({ waiting: { event } }) => event.event_id);
-      for (const id of await this.store.stored(ids).catch(() => [])) stored.add(id);
+      for (const id of await this.options.store.stored(ids).catch(() => [])) stored.add(id);
     }
     for (const { waiting, plan } of planned) {
       if (stored.has(waiting.event.event_id)) {

@@ -22,6 +22,9 @@ export interface EndpointInput {
   headers?: Record<string, string>;
   metadata?: Record<string, string>;
   retry_schedule?: string[];
+  ordering?: 'key' | 'endpoint';
+  order_skip?: 'exhausted';
+  order_skip_after?: string;
   /** Of a new one. */
   signature_scheme?: Scheme;
 }
@@ -46,6 +49,9 @@ export function EndpointForm({
     metadata: formatNamedValues(endpoint?.metadata),
     waits: endpoint?.retry_schedule?.join(', ') ?? '',
     scheme: 'v1',
+    ordering: endpoint?.ordering ?? 'none',
+    skip: endpoint?.order_skip ?? 'never',
+    skipAfter: endpoint?.order_skip_after ?? '',
   }));
   const [state, setState] = useState<{ busy?: boolean; error?: Error }>({});
   const refused = (pointer: string) =>
@@ -71,6 +77,7 @@ export function EndpointForm({
       headers: headers.values,
       metadata: metadata.values,
       ...(waits.length > 0 && { retry_schedule: waits }),
+      ...orderIn(more),
       ...(!endpoint && more.scheme !== 'v1' && { signature_scheme: more.scheme }),
     }).then(
       () => setState({}),
@@ -146,6 +153,15 @@ export function EndpointForm({
       </div>
     </form>
   );
+}
+
+function orderIn({ ordering, skip, skipAfter }: MoreTexts): Partial<EndpointInput> {
+  if (ordering === 'none') return {};
+  return {
+    ordering,
+    ...(skip !== 'never' && { order_skip: skip }),
+    ...(skipAfter.trim() !== '' && { order_skip_after: skipAfter.trim() }),
+  };
 }
 
 function KindChoice({

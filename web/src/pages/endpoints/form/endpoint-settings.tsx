@@ -8,7 +8,7 @@ import { mergePatch } from './merge-patch.js';
 export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
   const { act } = useAct();
   const { id, target_url, event_kinds, description, filter, rate_limit } = endpoint;
-  const { headers, metadata, retry_schedule } = endpoint;
+  const { headers, metadata, retry_schedule, ordering, order_skip, order_skip_after } = endpoint;
   const before = {
     target_url,
     event_kinds,
@@ -18,8 +18,14 @@ export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
     headers,
     metadata,
     retry_schedule,
+    ordering,
+    order_skip,
+    order_skip_after,
   };
-  const gone = { filter: undefined, rate_limit: undefined, retry_schedule: undefined };
+  const gone = {
+    ...{ filter: undefined, rate_limit: undefined, retry_schedule: undefined },
+    ...{ ordering: undefined, order_skip: undefined, order_skip_after: undefined },
+  };
   return (
     <EndpointForm
       key={endpoint.version}

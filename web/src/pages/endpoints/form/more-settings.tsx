@@ -1,16 +1,17 @@
 import { Field, TextField } from '../../../ui/field.js';
 import { SCHEMES, type Scheme } from '../secret/schemes.js';
 import { parseNamedValues } from './named-values.js';
+import { OrderFields, type OrderTexts } from './order-fields.js';
 
 /** Texts of settings that few endpoints need, as they are typed. */
-export interface MoreTexts {
+export interface MoreTexts extends OrderTexts {
   headers: string;
   metadata: string;
   waits: string;
   scheme: Scheme;
 }
 
-/** Headers, the schedule of retries, notes, and at registration how deliveries are signed. */
+/** Headers, the schedule of retries, the order, notes, and at registration how deliveries are signed. */
 export function MoreSettings({
   texts,
   change,
@@ -23,7 +24,8 @@ export function MoreSettings({
   refused: (pointer: string) => string | undefined;
   isNew: boolean;
 }) {
-  const isUsed = texts.headers !== '' || texts.metadata !== '' || texts.waits !== '';
+  const isUsed =
+    texts.headers !== '' || texts.metadata !== '' || texts.waits !== '' || texts.ordering !== 'none';
   return (
     <details open={isUsed || undefined}>
       <summary>More settings</summary>
@@ -43,6 +45,7 @@ export function MoreSettings({
           value={texts.waits}
           set={(waits) => change({ waits })}
         />
+        <OrderFields texts={texts} change={change} refused={refused} />
         <Lines
           label="Notes"
           hint="Your own, as name: value on each line. Nothing is sent of them."
