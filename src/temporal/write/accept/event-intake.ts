@@ -230,7 +230,7 @@ export class EventIntake {
   }
 
   private accepted(waiting: Waiting, plan: StartPlan): void {
-    this.options.payloads.remember(waiting.event, waiting.event.payload);
+    this.options.payloads.remember(waiting.event, waiting.event.payload, waiting.storable.sealed);
     const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
     if (placed === undefined) this.start(waiting, plan);
     else
