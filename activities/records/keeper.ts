@@ -13,7 +13,6 @@ import {
   endedDelivery,
   nameOfAttempt,
   relationOf,
-  relationOfLatest,
   rowOf,
   terminatedDelivery,
   untold,
@@ -98,8 +97,7 @@ export class Keeper implements DeliveryRows {
     const next = keys.map(async (key): Promise<RowToWrite[]> => {
       const before = known.get(deliveryId(key));
       const event = events.get(key.event_id);
-      // Of another execution: the delivery has left this one.
-      if (!event || before?.isClosed || (before && before.workflow_id !== run.workflow_id)) return [];
+      if (!event || before?.isClosed || (before && before.run_id !== run.run_id)) return [];
       const whole = terminatedDelivery(before?.whole ?? untold(event, run, key), execution);
       return [{ row: await this.withRecord(before, event, whole, LAST_TURN), before: before?.tag }];
     });
@@ -158,7 +156,7 @@ export class Keeper implements DeliveryRows {
     const relation = relationOf(before, run, turn);
     if (relation !== 'unclear') return relation;
     const latest = await this.options.latestRun(run.workflow_id);
-    return latest === run.run_id ? relationOfLatest(run) : 'stale';
+    return latest === run.run_id ? 'goes_on' : 'stale';
   }
 
   private async withRecord(

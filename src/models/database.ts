@@ -29,6 +29,8 @@ import { EventRepository } from './event/events.js';
 import { KeySecretRepository } from './event/key-secrets.js';
 import { PayloadReader } from './event/payloads.js';
 import { StarterRepository } from './event/starters.js';
+import { FeedRepository } from './feed/feed.js';
+import { FeedConsumerRepository } from './feed/feed-consumers.js';
 import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
 import { SegmentRepository } from './log/segments.js';
@@ -137,18 +139,12 @@ export async function connectDatabase(
   const segments = new SegmentRepository(connection, box);
   const accountLocks = new AccountLocks(connection);
   const sealer = createPayloadSealer(dataKeys, encryptsPayloads);
-  const payloads = new PayloadReader(connection, sealer, box, timings);
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }, timings),
     accountLocks,
     accounts: new AccountRepository(connection, profiles, changes, timings),
     apiKeys: new ApiKeyRepository(connection, changes, timings),
-    records: new RecordRepository(
-      connection,
-      records,
-      { sealer, payloads, keys: dataKeys, segments, log },
-      box,
-    ),
+    records: new RecordRepository(connection, records, { sealer, keys: dataKeys, segments, log }, box),
     changes,
     dataKeys,
     /** Where they are. */
@@ -161,7 +157,9 @@ export async function connectDatabase(
     incidents: new IncidentRepository(connection),
     events: new EventRepository(connection, records, box),
     /** Of stored events, for attempts. */
-    payloads,
+    payloads: new PayloadReader(connection, sealer, box),
+    feed: new FeedRepository(connection, records.records),
+    feedConsumers: new FeedConsumerRepository(connection, accountLocks),
     eventKinds: new EventKindRepository(connection, changes, timings),
     /** Whose something is: for the operator alone. */
     holders: new HolderRepository(connection),

@@ -94,6 +94,7 @@ const TAGS = {
   log: 'The log that proves records: checkpoints, keys and proofs',
   explain: 'Why an endpoint got an event, or did not',
   exports: "Stream of an account's events of a period, with their closed deliveries",
+  feed: 'Events in one order, for readers that fetch them',
   replays: 'Bulk actions on deliveries: resend, retry, cancel, resume',
   webhooks: 'Requests that endpoints receive',
 };

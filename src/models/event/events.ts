@@ -2,8 +2,9 @@ import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { EventStore, EventToStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
-import { keyNameOf } from '../../domain/privacy/data-key.js';
+import { keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
 import { inOrder } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
@@ -109,6 +110,17 @@ export class EventRepository implements EventStore {
     for await (const some of inOrder(find, idsBeginAt('event', since))) yield this.believed(some);
   }
 
+  /**
+   * Events from this time on are all kept, milliseconds since the epoch.
+   *
+   * @param kinds that the account's events can have; absent: by the shortest rule of the installation
+   */
+  keptFrom(accountId: string, kinds: readonly string[] | undefined): number {
+    const { records } = this.retention;
+    const days = kinds ? Math.min(...kinds.map((kind) => records.days(accountId, kind))) : records.least;
+    return sharedNow() - days * DAY_MS - OPEN_AT_MOST_MS;
+  }
+
   /** Those of some documents that are what was written and can be sent: others are started by nobody. */
   private believed(documents: readonly EventDocument[]): StoredEvent[] {
     return documents.flatMap((document) =>
@@ -134,7 +146,7 @@ export class EventRepository implements EventStore {
       new Date(accepted_at.getTime() + days.days(account_id, event_kind) * DAY_MS + ms);
     const document: EventDocument = {
       ...{ _id, account_id, event_kind, accepted_at, ...storedKeys(keys) },
-      ...{ sealed, key: keyNameOf(sealed), commitment, payload_bytes },
+      ...{ sealed, key: keepPlain({ id: keyIdOf(sealed) }, ''), commitment, payload_bytes },
       ...(sequence !== undefined && { sequence }),
       ...(is_test && { is_test }),
       ...(named_endpoints && { named_endpoints: [...named_endpoints] }),

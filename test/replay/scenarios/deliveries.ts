@@ -9,7 +9,6 @@ import {
   answerChallenge,
   closed,
   purchase,
-  REASON,
   replaceEndpoint,
   retrying,
   type Scenarios,
@@ -72,19 +71,13 @@ export const DELIVERIES: Scenarios = {
   'deliver-one-expired': {
     settings: { HOOKLINE_PARK_LIMIT: '200ms' },
     async play(stage) {
-      await stage.client.register(stage.receiver.url, {
-        status: 'paused',
-        status_reason: REASON,
-      });
+      await stage.client.register(stage.receiver.url, { status: 'paused' });
       return closed(stage, await purchase(stage));
     },
   },
   'deliver-one-endpoint-deleted': {
     async play(stage) {
-      const { id: endpointId } = await stage.client.register(stage.receiver.url, {
-        status: 'paused',
-        status_reason: REASON,
-      });
+      const { id: endpointId } = await stage.client.register(stage.receiver.url, { status: 'paused' });
       const id = await purchase(stage);
       await untilParked(stage, id);
       await stage.client.request('DELETE', `/v18.0/endpoints/${endpointId}`);
