@@ -39,6 +39,7 @@ import { eventOperations } from './routes/events/events.js';
 import { explainOperations } from './routes/explain/explain.js';
 import { missedOperations } from './routes/explain/missed.js';
 import { exportOperations } from './routes/exports/exports.js';
+import { feedOperations } from './routes/feed/feed.js';
 import { healthRoutes } from './routes/health.js';
 import { installationListOperations } from './routes/installation/lists.js';
 import { searchOperations } from './routes/installation/search.js';
@@ -133,6 +134,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...missedOperations(dependencies),
     ...replayOperations(dependencies),
     ...exportOperations(dependencies),
+    ...feedOperations(dependencies),
     ...sequenceOperations(dependencies),
     ...profileOperations(dependencies),
     ...apiKeyOperations(dependencies),
