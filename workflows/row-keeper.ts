@@ -153,11 +153,14 @@ export class RowKeeper {
 
   /** This run, as rows name it. */
   private get run(): ToldRun {
-    const { workflowId: workflow_id, runId: run_id } = workflowInfo();
+    const { workflowId: workflow_id, runId: run_id, firstExecutionRunId } = workflowInfo();
+    const { continuedFromExecutionRunId: continued } = workflowInfo();
     return {
       ...{ workflow_id, run_id, started_at: startedAt() },
       ...(!this.machine.sole && { in_group: true as const }),
       ...(this.input.so_far && { continues: true as const }),
+      ...(continued !== undefined && { continued }),
+      ...(firstExecutionRunId === run_id && { is_first: true as const }),
     };
   }
 }

@@ -13,6 +13,7 @@ import {
   endedDelivery,
   nameOfAttempt,
   relationOf,
+  relationOfLatest,
   rowOf,
   terminatedDelivery,
   untold,
@@ -97,7 +98,8 @@ export class Keeper implements DeliveryRows {
     const next = keys.map(async (key): Promise<RowToWrite[]> => {
       const before = known.get(deliveryId(key));
       const event = events.get(key.event_id);
-      if (!event || before?.isClosed || (before && before.run_id !== run.run_id)) return [];
+      // Of another execution: the delivery has left this one.
+      if (!event || before?.isClosed || (before && before.workflow_id !== run.workflow_id)) return [];
       const whole = terminatedDelivery(before?.whole ?? untold(event, run, key), execution);
       return [{ row: await this.withRecord(before, event, whole, LAST_TURN), before: before?.tag }];
     });
@@ -156,7 +158,7 @@ export class Keeper implements DeliveryRows {
     const relation = relationOf(before, run, turn);
     if (relation !== 'unclear') return relation;
     const latest = await this.options.latestRun(run.workflow_id);
-    return latest === run.run_id ? 'goes_on' : 'stale';
+    return latest === run.run_id ? relationOfLatest(run) : 'stale';
   }
 
   private async withRecord(

@@ -23,7 +23,7 @@ export function createRecordTerminated({
     return whileBeating(async () => {
       const now = Math.min(temporalClock.now(), sharedNow());
       const from = since === undefined ? now - FIRST_LOOK_MS : Date.parse(since) - LISTED_LATE_MS;
-      const found = terminated.since(new Date(from), (error) =>
+      const found = terminated.since(new Date(from), new Date(now), (error) =>
         log.warn('Deliveries of an execution that was terminated stay open', { error }),
       );
       for await (const execution of found) await rows.terminated(execution);

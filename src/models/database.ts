@@ -139,12 +139,18 @@ export async function connectDatabase(
   const segments = new SegmentRepository(connection, box);
   const accountLocks = new AccountLocks(connection);
   const sealer = createPayloadSealer(dataKeys, encryptsPayloads);
+  const payloads = new PayloadReader(connection, sealer, box, timings);
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }, timings),
     accountLocks,
     accounts: new AccountRepository(connection, profiles, changes, timings),
     apiKeys: new ApiKeyRepository(connection, changes, timings),
-    records: new RecordRepository(connection, records, { sealer, keys: dataKeys, segments, log }, box),
+    records: new RecordRepository(
+      connection,
+      records,
+      { sealer, payloads, keys: dataKeys, segments, log },
+      box,
+    ),
     changes,
     dataKeys,
     /** Where they are. */
@@ -157,7 +163,7 @@ export async function connectDatabase(
     incidents: new IncidentRepository(connection),
     events: new EventRepository(connection, records, box),
     /** Of stored events, for attempts. */
-    payloads: new PayloadReader(connection, sealer, box),
+    payloads,
     feed: new FeedRepository(connection, records.records),
     feedConsumers: new FeedConsumerRepository(connection, accountLocks),
     eventKinds: new EventKindRepository(connection, changes, timings),

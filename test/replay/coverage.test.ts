@@ -72,6 +72,23 @@ const INCIDENT_OUTCOMES = {
   superseded: true,
 } satisfies Record<IncidentOutcome, true>;
 
+/** Host of an endpoint in the summary of an execution, by which people know it. */
+const HOST = /→ [\w.:-]+/;
+
+/** URLs that stubs have reported, or that a scenario has sent itself. */
+const STUB = /https:\/\/(?:example\.com|elsewhere\.example)\//g;
+
+/** Things that no history may have, by a pattern that shows them in a text. */
+const PERSONAL = {
+  'a URL': /:\/\//,
+  'an address': /\b(?:\d{1,3}\.){3}\d{1,3}\b/,
+  'an e-mail address': /[\w.+-]+@[\w-]+\.[a-z]{2}/,
+  'a token of a business key': /"k:[\w-]{16}"/,
+  'a payload': /customer_email|Notebook/,
+  'what an endpoint answered': /"response_(?:snippet|headers|sha256)"/,
+  'where a request came from, or why': /"(?:address|request_id)"|because of a scenario/,
+};
+
 describe('the recorded histories', () => {
   const events = HISTORIES.flatMap(({ history }) => history.events);
   const values = HISTORIES.flatMap(({ history }) => payloadsOf(history)).flatMap(everyObject);
@@ -138,6 +155,15 @@ describe('the recorded histories', () => {
       'a Retry-After',
     );
   });
+
+  for (const [what, pattern] of Object.entries(PERSONAL))
+    it(`hold no URL, address, payload or other thing of a person: not ${what}`, () => {
+      for (const { name, history } of HISTORIES) {
+        const payloads = payloadsOf(history).map((payload) => JSON.stringify(payload));
+        for (const text of [JSON.stringify(history), ...payloads])
+          assert.doesNotMatch(text.replace(HOST, '').replaceAll(STUB, ''), pattern, name);
+      }
+    });
 
   it('show every outcome of an incident', () => {
     const found = HISTORIES.filter((one) => workflowTypeOf(one) === 'endpointIncident')

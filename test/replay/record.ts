@@ -48,7 +48,11 @@ for (const suggestAfter of new Set(scenarios.map(([, scenario]) => scenario.sugg
   setServers(servers);
   try {
     for (const [name, scenario] of scenarios)
-      if (scenario.suggestAfter === suggestAfter) await record(name, scenario);
+      if (scenario.suggestAfter === suggestAfter)
+        await record(name, scenario).catch((error: unknown) => {
+          process.stderr.write(`${name}: ${error}\n`);
+          process.exitCode = 1;
+        });
   } finally {
     await endShared();
     await stop();

@@ -114,7 +114,7 @@ class Rebuild {
     const { record, state, failed } = snapshotOf(row.whole);
     // Without what was sealed with a key that is gone, it is not known how far it was: an attempt finds out.
     const snapshot = { record, failed, state: state.kind === 'closed' ? { kind: 'called' as const } : state };
-    const lost = { snapshot, turns: row.turn, started_at: row.started_at };
+    const lost = { snapshot, turns: row.turn, started_at: row.whole.delivery.started_at };
     const start = () =>
       this.calls.goOn(stored.event, target, lost, `rebuild ${id} ${row.run_id} ${row.turn}`);
     if (!this.isDry && !(await start())) this.counts.running += 1;
@@ -131,7 +131,7 @@ class Rebuild {
     const { search } = this.servers.database.records;
     const { HOOKLINE_RECORD_DAYS: kept, HOOKLINE_TEST_TIME_SCALE: timings } = this.settings;
     const now = sharedNow();
-    for await (const found of everyWithoutRow(search, undefined, since.getTime())) {
+    for await (const { found } of everyWithoutRow(search, undefined, since.getTime())) {
       const ofEvents = new Map<string, OwnedKey[]>();
       for (const { account_id, event_kind, event_id, endpoint_id } of found) {
         const age = now - idTime(event_id);

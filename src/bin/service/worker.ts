@@ -1,6 +1,7 @@
 import type { ActivityDependencies, SubjectErasures } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import type { Attempt } from '../../domain/attempt/attempt.js';
+import { withTimeout } from '../../domain/basics/with-timeout.js';
 import { factsOf } from '../../domain/delivery/carried.js';
 import type { NamedEvent } from '../../domain/delivery/delivery.js';
 import type { Closing } from '../../domain/stats/closing.js';
@@ -54,22 +55,30 @@ export function runWorker(
       rows: createKeeper(servers),
       sealAttempt: createAttemptSealer(servers),
       ends: database.ends,
-      terminated: new TerminatedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE),
+      terminated: new TerminatedExecutionFinder({
+        client: temporal.client,
+        taskQueue: settings.HOOKLINE_TASK_QUEUE,
+        events: database.events,
+        rows: database.records.search,
+      }),
       erasures: createErasures(servers, ledger),
       userAgent: USER_AGENT,
     },
   );
 }
 
+/** Time to seal an attempt, milliseconds: the key of its event is remembered, as it was attempted a moment ago. */
+const SEALED_WITHIN_MS = 1_000;
+
 /**
  * Seals an attempt for a history, with the key of its event. Where that cannot be had, or nothing is encrypted, only
  * what rules need is left.
  */
 function createAttemptSealer({ database, sealer }: Servers): ActivityDependencies['sealAttempt'] {
-  const seal = async ({ account_id: accountId, event_id: eventId }: NamedEvent, attempt: Attempt) => {
-    if (!sealer.encrypts) return undefined;
-    const key = (await database.records.rows.eventsOf([eventId])).get(eventId)?.key;
-    return key && sealer.sealBeside({ accountId, eventId }, key, JSON.stringify(attempt));
+  const seal = async (event: NamedEvent, attempt: Attempt) => {
+    const key = sealer.encrypts ? database.payloads.keyOf(event) : undefined;
+    const context = { accountId: event.account_id, eventId: event.event_id };
+    return key && withTimeout(SEALED_WITHIN_MS, sealer.sealBeside(context, key, JSON.stringify(attempt)));
   };
   return async (event, report) => {
     if (report.kind !== 'attempted') return report;

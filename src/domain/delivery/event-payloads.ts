@@ -1,5 +1,8 @@
 import type { NamedEvent } from './delivery.js';
 
+/** Event of an account, by id. */
+export type EventName = Pick<NamedEvent, 'account_id' | 'event_id'>;
+
 /** The payloads of stored events, for attempts. */
 export interface EventPayloads {
   /**
@@ -7,7 +10,13 @@ export interface EventPayloads {
    *
    * @throws Error if the stored event is not what was written
    */
-  of(event: Pick<NamedEvent, 'account_id' | 'event_id'>): Promise<string | undefined>;
-  /** The payload of an event that has just been stored is asked for in a moment. */
-  remember(event: Pick<NamedEvent, 'account_id' | 'event_id'>, payload: string): void;
+  of(event: EventName): Promise<string | undefined>;
+  /**
+   * The payload of an event that has just been stored is asked for in a moment.
+   *
+   * @param sealed as it is stored
+   */
+  remember(event: EventName, payload: string, sealed: string): void;
+  /** A text that names the data key of an event that this process has just stored or read. */
+  keyOf(event: EventName): string | undefined;
 }

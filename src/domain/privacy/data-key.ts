@@ -69,6 +69,11 @@ export function keyIdOf(sealed: string): string {
   return id;
 }
 
+/** Text that names the key of a sealed one, and has nothing else of it. */
+export function keyNameOf(sealed: string): string {
+  return keepPlain({ id: keyIdOf(sealed) }, '');
+}
+
 /** Reads what {@link sealText} or {@link keepPlain} made. @throws SealedTextError */
 export function openText({ id, key }: DataKey, context: string, sealed: string): string {
   const text = sealed.slice(PREFIX_LENGTH + id.length + 1);

@@ -45,6 +45,8 @@ export interface RowSearch {
   some(accountId: string, ids: readonly string[]): Promise<Map<string, ListedDelivery>>;
   /** Those of some ids of deliveries that have a row. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Those of some ids of deliveries that have a closed row. */
+  closed(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Deliveries of events in a range that match, by event, those of the oldest first. */
   ofEvents(
     accountId: string,
@@ -66,13 +68,14 @@ export interface RowSearch {
    * Deliveries of events in a range that have no row: nothing has happened to them yet, as far as is known.
    *
    * @param accountId absent: of all accounts
-   * @returns with the id of the last event that was looked at, of those of the latest first; absent: it was the last
+   * @returns with how many events were looked at, fewer where they have many deliveries; and with the id of the last of
+   * them, of those of the latest first; absent: there are no more
    */
   withoutRows(
     accountId: string | undefined,
     range: EventRange,
     limit: number,
-  ): Promise<{ found: WithoutRow[]; last?: string | undefined }>;
+  ): Promise<{ found: WithoutRow[]; looked: number; last?: string | undefined }>;
   /** Deliveries of events that have a mark of their subject: it reads all of the account's. */
   marked(accountId: string, mark: string, which: 'open' | 'all'): AsyncIterable<ListedDelivery[]>;
   /** Names the data key of an event; `undefined` if nothing is kept of the event. */

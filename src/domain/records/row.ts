@@ -10,6 +10,7 @@ import {
   shownRecord,
 } from '../delivery/delivery.js';
 import { changesOf, endOf, NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
+import { isGroup, parseFanOutWorkflowId } from '../ledger/workflow-ids.js';
 import { sumsOf } from '../list/attempt-filter.js';
 import { type AttemptView, type LastAttempt, lastOf, viewAttempt } from '../view/attempt-view.js';
 import { type Delivery, earlierRun } from '../view/delivery-view.js';
@@ -21,19 +22,30 @@ import type { KnownEnd, TerminatedExecution, ToldDelivery, ToldRun } from './tol
 /** The API shows no more earlier runs than this. */
 const MAX_EARLIER_RUNS = 10;
 
+/** Relation of a reporting run to the row of a delivery. */
+type Relation = 'goes_on' | 'later' | 'stale';
+
 /**
  * Relation of a reporting run to the row of a delivery: it `goes_on`; it is a `later` one, so that the delivery was
- * sent again; or its report is `stale`. `unclear`: the execution was reset in Temporal, and this is the new run or the
- * old one.
+ * sent again; or its report is `stale`. `unclear`: Temporal has to say which run of the execution is the latest
+ * ({@link relationOfLatest}). No times are compared: they come from different clocks.
  */
-export function relationOf(
-  before: RunSoFar,
-  run: ToldRun,
-  turn: number,
-): 'goes_on' | 'later' | 'stale' | 'unclear' {
+export function relationOf(before: RunSoFar, run: ToldRun, turn: number): Relation | 'unclear' {
   if (run.run_id === before.run_id) return turn > before.turn ? 'goes_on' : 'stale';
-  if (run.started_at !== before.started_at) return run.started_at > before.started_at ? 'later' : 'stale';
-  return run.continues && turn > before.turn ? 'goes_on' : 'unclear';
+  if (run.continued === before.run_id) return 'goes_on';
+  const step = stageOf(run.workflow_id) - stageOf(before.workflow_id);
+  if (step === 0 || before.workflow_id === '') return 'unclear';
+  return step > 0 ? relationOfLatest(run) : 'stale';
+}
+
+/** Relation of the latest run to the row, which another run has written. */
+export function relationOfLatest({ is_first, continues }: ToldRun): Relation {
+  return is_first && !continues ? 'later' : 'goes_on';
+}
+
+/** Order of the executions that a delivery passes: it leaves a fan-out or a group, and does not return. */
+function stageOf(workflowId: string): number {
+  return parseFanOutWorkflowId(workflowId) ? 0 : isGroup(workflowId) ? 1 : 2;
 }
 
 /**
@@ -165,7 +177,7 @@ function withRun(delivery: Delivery) {
 function beginning(
   before: WholeDelivery | undefined,
   event: EventOfRow,
-  { workflow_id, run_id, started_at, in_group, continues }: ToldRun,
+  { workflow_id, run_id, started_at, in_group, continues, is_first, continued }: ToldRun,
   { record, isLater, until }: { record: DeliveryRecord; isLater: boolean; until: string },
 ): TimelineItem[] {
   const execution = { workflow_id, run_id };
@@ -184,10 +196,11 @@ function beginning(
   if (before.delivery.run_id === run_id) return [];
   // A run after a reset has the time at which its first one began.
   const last = before.timeline.at(-1)?.at ?? until;
-  const text = continues
+  const carriesOn = continues && (is_first || continued === before.delivery.run_id);
+  const text = carriesOn
     ? `${in_group ? 'Its group' : 'It'} carried on in a new run.`
     : 'Its execution was reset in Temporal: it goes on from an earlier point in a new run.';
-  return [{ at: until > last ? until : last, type: continues ? 'started' : 'reset', text, ...execution }];
+  return [{ at: until > last ? until : last, type: carriesOn ? 'started' : 'reset', text, ...execution }];
 }
 
 /** Name that tells an attempt from all others at a delivery, also from one of the same number before a reset. */

@@ -16,8 +16,12 @@ export interface ToldRun {
   started_at: string;
   /** The execution has several deliveries. */
   in_group?: true;
-  /** The run goes on from an earlier one. */
+  /** The run goes on from an earlier one, or takes the place of one that is lost. */
   continues?: true;
+  /** The run that it goes on from. */
+  continued?: string;
+  /** It was started, and not made by a reset or a run before it. */
+  is_first?: true;
 }
 
 /** A delivery as its execution has it. A Temporal payload. */
@@ -100,9 +104,10 @@ export interface TerminatedExecutions {
   /**
    * Those that have closed since a time, and have no later run.
    *
+   * @param now by Temporal's clock: of a fan-out that has just closed the next look tells
    * @param onUnreadable called with what is wrong with one that is left out: the others are found
    */
-  since(time: Date, onUnreadable: (error: unknown) => void): AsyncIterable<TerminatedExecution>;
+  since(time: Date, now: Date, onUnreadable: (error: unknown) => void): AsyncIterable<TerminatedExecution>;
 }
 
 /** An event as rows of its deliveries need it, with what seals and commits to their texts. */

@@ -2,7 +2,7 @@ import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { EventStore, EventToStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
-import { keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
+import { keyNameOf } from '../../domain/privacy/data-key.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
@@ -146,7 +146,7 @@ export class EventRepository implements EventStore {
       new Date(accepted_at.getTime() + days.days(account_id, event_kind) * DAY_MS + ms);
     const document: EventDocument = {
       ...{ _id, account_id, event_kind, accepted_at, ...storedKeys(keys) },
-      ...{ sealed, key: keepPlain({ id: keyIdOf(sealed) }, ''), commitment, payload_bytes },
+      ...{ sealed, key: keyNameOf(sealed), commitment, payload_bytes },
       ...(sequence !== undefined && { sequence }),
       ...(is_test && { is_test }),
       ...(named_endpoints && { named_endpoints: [...named_endpoints] }),

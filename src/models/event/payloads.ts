@@ -2,14 +2,18 @@ import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import type { NamedEvent } from '../../domain/delivery/delivery.js';
-import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
+import { madeOnce } from '../../domain/basics/bounded-memory.js';
+import type { EventName, EventPayloads } from '../../domain/delivery/event-payloads.js';
+import { keyNameOf } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { RecordAlteredError } from '../../domain/records/record-altered.js';
+import type { Timings } from '../../domain/timings.js';
 import { type EventDocument, EventSeal, events } from './event-document.js';
 
 /** Payloads that are remembered: characters of all together, and for how long. Attempts follow within a moment. */
 const REMEMBERED = { maxSize: 8 * 1024 * 1024, ttl: 5_000 };
+/** Names of data keys that are remembered: of more events than have attempts in flight in a process. */
+const KEYS_REMEMBERED = 20_000;
 /** Events in one query. */
 const EVENTS_AT_ONCE = 120;
 
@@ -22,6 +26,9 @@ export class PayloadReader implements EventPayloads {
     ...REMEMBERED,
     sizeCalculation: (payload) => payload.length + 100,
   });
+  private readonly keys = new LRUCache<string, string>({ max: KEYS_REMEMBERED });
+  /** Payloads that are being opened: once for all who ask. */
+  private readonly opening = new Map<string, Promise<string | undefined>>();
   private readonly documents = new DataLoader<string, EventDocument | undefined>(
     async (ids) => {
       const found = await this.model.find({ _id: { $in: [...ids] } }).lean();
@@ -31,28 +38,60 @@ export class PayloadReader implements EventPayloads {
     { cache: false, maxBatchSize: EVENTS_AT_ONCE },
   );
 
-  constructor(connection: Connection, sealer: PayloadSealer, box: SecretBox | undefined) {
+  /**
+   * How long a payload is remembered that was opened, milliseconds: its other deliveries and its rows need it now. With
+   * the time for which a process remembers a data key it is less than an erasure waits.
+   */
+  private readonly openedTtlMs: number;
+
+  constructor(
+    connection: Connection,
+    sealer: PayloadSealer,
+    box: SecretBox | undefined,
+    { keys_remembered_ms, data_key_lifetime_ms }: Timings,
+  ) {
+    this.openedTtlMs = (keys_remembered_ms - data_key_lifetime_ms) / 2;
     this.model = events(connection);
     this.sealer = sealer;
     this.seal = new EventSeal(box);
   }
 
-  remember({ account_id, event_id }: Pick<NamedEvent, 'account_id' | 'event_id'>, payload: string): void {
-    this.remembered.set(`${account_id} ${event_id}`, payload);
+  remember(event: EventName, payload: string, sealed: string): void {
+    this.remembered.set(nameOf(event), payload);
+    this.keys.set(nameOf(event), keyNameOf(sealed));
   }
 
-  async of({
-    account_id,
-    event_id,
-  }: Pick<NamedEvent, 'account_id' | 'event_id'>): Promise<string | undefined> {
-    const remembered = this.remembered.get(`${account_id} ${event_id}`);
-    if (remembered !== undefined) return remembered;
+  keyOf(event: EventName): string | undefined {
+    return this.keys.get(nameOf(event));
+  }
+
+  async of(event: EventName): Promise<string | undefined> {
+    const name = nameOf(event);
+    return this.remembered.get(name) ?? madeOnce(this.opening, name, () => this.openOnce(name, event));
+  }
+
+  private async openOnce(name: string, event: EventName): Promise<string | undefined> {
+    try {
+      const payload = await this.open(event);
+      if (payload !== undefined) this.remembered.set(name, payload, { ttl: this.openedTtlMs });
+      return payload;
+    } finally {
+      this.opening.delete(name);
+    }
+  }
+
+  private async open({ account_id, event_id }: EventName): Promise<string | undefined> {
     const document = await this.documents.load(event_id);
     if (document?.account_id !== account_id) return undefined;
     const wrong = this.seal.whatIsWrong(document);
     if (wrong !== undefined) throw new RecordAlteredError(event_id, wrong);
     const { sealed } = document;
     if (typeof sealed !== 'string') return undefined;
+    this.keys.set(nameOf({ account_id, event_id }), document.key);
     return this.sealer.open({ accountId: account_id, eventId: event_id }, sealed);
   }
+}
+
+function nameOf({ account_id, event_id }: EventName): string {
+  return `${account_id} ${event_id}`;
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { newId } from '../../domain/basics/ids.js';
+import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type RecordKey, type RecordSalts, saltPurposes } from '../../domain/records/commitments.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';
@@ -29,6 +30,7 @@ export interface WriterOptions {
   tags: RowTags;
   reader: UnalteredReader;
   sealer: PayloadSealer;
+  payloads: Pick<EventPayloads, 'of'>;
   segments: SegmentRepository;
   /** How long rows are kept from their close on. */
   records: KeptDays;
@@ -61,7 +63,7 @@ export class DeliveryWriter implements RowStore {
     }
     const others = ids.filter((id) => !found.has(id));
     if (others.length === 0) return found;
-    for (const document of await this.eventModel.find({ _id: { $in: others } }).lean()) {
+    for (const document of await this.eventModel.find({ _id: { $in: others } }, { sealed: 0 }).lean()) {
       const event = await this.toEvent(document);
       this.eventsOfRows.set(event.event_id, event);
       found.set(event.event_id, event);
@@ -70,13 +72,12 @@ export class DeliveryWriter implements RowStore {
   }
 
   private async toEvent(document: EventDocument): Promise<EventForRows> {
-    const { _id: event_id, account_id, event_kind, keys, marks, sequence, sealed, key } = document;
-    const { payload_bytes, commitment } = document;
-    const payload =
-      typeof sealed === 'string'
-        ? await this.options.sealer.open({ accountId: account_id, eventId: event_id }, sealed)
-        : undefined;
-    const isErased = typeof sealed === 'string' && payload === undefined;
+    const { _id: event_id, account_id, event_kind, keys, marks, sequence, key } = document;
+    const { payload_bytes, commitment, payload_expires_at } = document;
+    const isKept = Boolean(payload_expires_at);
+    // Attempts of its deliveries have just asked for it, too.
+    const payload = isKept ? await this.options.payloads.of({ account_id, event_id }) : undefined;
+    const isErased = isKept && payload === undefined;
     return {
       ...{ account_id, event_id, event_kind, payload_bytes, commitment, key },
       keys: [...keysOf(keys), ...(marks ?? [])],
@@ -95,7 +96,7 @@ export class DeliveryWriter implements RowStore {
         const { _id, tag, revision, run_id, turn, record, segment } = documents[at] as DeliveryDocument;
         known.set(_id, {
           ...{ id: _id, run_id, turn, revision, tag, isClosed: typeof record === 'string' },
-          started_at: altered ? '' : summaryIn(recorded).started_at,
+          workflow_id: altered ? '' : summaryIn(recorded).workflow_id,
           ...(!altered && { whole: wholeIn(recorded) }),
           ...withoutNulls({ segment }),
         });

@@ -3,6 +3,7 @@ import { leafHash } from '../../../packages/tlog/src/index.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, OPEN_STATUSES, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
+import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
 import { type EventHead, idAt } from '../../domain/feed/feed.js';
 import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
@@ -37,6 +38,7 @@ const EVENTS_AT_ONCE = 50;
 /** Proves what is stored, and opens what is sealed. */
 export interface ReaderSources {
   sealer: PayloadSealer;
+  payloads: Pick<EventPayloads, 'of'>;
   /** Whether a data key that is not there was erased. */
   keys: Pick<DataKeyRepository, 'wasErased'>;
   segments: SegmentRepository;

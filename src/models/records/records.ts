@@ -36,9 +36,11 @@ export class RecordRepository extends RecordReader {
     const tags = new RowTags(box);
     super(connection, sources, tags, new EventSeal(box));
     this.box = box;
-    const { sealer, segments } = sources;
+    const { sealer, payloads, segments } = sources;
     this.search = new RowQueries(this.deliveryModel, this.eventModel, this.unaltered);
-    this.rows = new DeliveryWriter(connection, { tags, reader: this.unaltered, sealer, segments, records });
+    this.rows = new DeliveryWriter(connection, {
+      ...{ tags, reader: this.unaltered, sealer, payloads, segments, records },
+    });
   }
 
   /** Tags again what an older key tagged of rows and events. @returns how many */

@@ -79,11 +79,20 @@ export class RowQueries implements RowSearch {
     return some;
   }
 
-  async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const existing = new Set<string>();
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.amongIds(ids, {});
+  }
+
+  closed(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.amongIds(ids, { position: { $lt: FIRST_OPEN_POSITION } });
+  }
+
+  private async amongIds(ids: readonly string[], condition: object): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
     for (const $in of inParts(ids, IDS_AT_ONCE))
-      for (const { _id } of await this.model.find({ _id: { $in } }, { _id: 1 }).lean()) existing.add(_id);
-    return existing;
+      for (const { _id } of await this.model.find({ _id: { $in }, ...condition }, { _id: 1 }).lean())
+        found.add(_id);
+    return found;
   }
 
   async ofEvents(
@@ -140,7 +149,7 @@ export class RowQueries implements RowSearch {
     account_id: string | undefined,
     range: EventRange,
     limit: number,
-  ): Promise<{ found: WithoutRow[]; last?: string | undefined }> {
+  ): Promise<{ found: WithoutRow[]; looked: number; last?: string | undefined }> {
     const events = await this.eventModel
       .find({ ...withoutNulls({ account_id }), _id: idsIn(range) }, { sealed: 0 })
       .sort({ _id: -1 })
@@ -157,7 +166,7 @@ export class RowQueries implements RowSearch {
     const there = await this.existing(all.map(deliveryId));
     const found = all.filter((one) => !there.has(deliveryId(one)));
     return {
-      found,
+      ...{ found, looked: looked.length },
       last: looked.length < limit && looked.length === events.length ? undefined : looked.at(-1)?._id,
     };
   }

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt } from '../../domain/basics/id-time.js';
 import {
@@ -12,13 +11,7 @@ import { incidentItems } from '../../domain/explain/incident-items.js';
 import { type TimelineItem, timelineOf } from '../../domain/explain/timeline.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
-import {
-  type DeliveryRow,
-  type EventRow,
-  type ListedDelivery,
-  POSITION,
-  type RecordReads,
-} from '../../domain/records/stored.js';
+import type { DeliveryRow, EventRow, ListedDelivery, RecordReads } from '../../domain/records/stored.js';
 import {
   deliveryIn,
   factsIn,
@@ -32,11 +25,8 @@ import { askedAttempts } from '../../domain/view/attempt-view.js';
 import type { Delivery, DeliverySummary } from '../../domain/view/delivery-view.js';
 import { readFailingTask } from './failing-task.js';
 import { type LedgerSources, locateExecution, untilStored, workflowIdsOf } from './locate.js';
-import { decodeCursor, encodeCursor } from './visibility/cursor.js';
+import { readRowPage } from './row-pages.js';
 import type { Execution, Page } from './visibility/visibility.js';
-
-/** Rows that are read for one page: it ends with fewer rows if not enough of them match. */
-export const MAX_EXAMINED = 500;
 
 /** The attempt that ends a delivery ends an incident of its endpoint a moment later. Milliseconds. */
 const INCIDENT_LAG_MS = 10_000;
@@ -61,8 +51,6 @@ export type ExtendedRow<T extends DeliverySummary = DeliverySummary> = T & {
    */
   payload?: string;
 };
-
-const CURSOR = z.tuple([z.string().regex(POSITION)]);
 
 /** Reads deliveries from their rows. It asks Temporal only what an open one waits for there. */
 export class DeliveryReader {
@@ -219,22 +207,12 @@ export async function listRows(
   limit: number,
   after: string | undefined,
 ): Promise<Page<FoundRow>> {
-  let below = after === undefined ? undefined : decodeCursor(after, CURSOR)[0];
-  const data: FoundRow[] = [];
-  for (let examined = 0; ; ) {
-    const wanted = limit - data.length + 1;
-    const found = await records.deliveries(accountId, filter, { below }, wanted);
-    examined += found.length;
-    const matching = await withAttempts(records, filter, found);
-    const taken = matching.slice(0, limit - data.length);
-    data.push(...taken);
-    const isLast = found.length < wanted;
-    if (taken.length < matching.length || (!isLast && data.length === limit))
-      return { data, after: encodeCursor([data.at(-1)?.stored.position]) };
-    if (isLast) return { data };
-    below = found.at(-1)?.position;
-    if (examined >= MAX_EXAMINED) return { data, after: encodeCursor([below]) };
-  }
+  return readRowPage(records, {
+    ...{ accountId, filter, limit, after },
+    atOnce: (wanted) => wanted,
+    take: async (rows) =>
+      (await withAttempts(records, filter, rows)).map((item) => ({ item, row: item.stored })),
+  });
 }
 
 /** Those of some rows that have an attempt which is asked for, with these attempts. */

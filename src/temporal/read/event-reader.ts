@@ -1,17 +1,16 @@
-import { z } from 'zod';
 import { createdAt } from '../../domain/basics/id-time.js';
 import { isId } from '../../domain/basics/ids.js';
 import { type FailingTask, keepsFailing } from '../../domain/explain/failing-task.js';
 import { asksForDeliveries, type DeliveryFilter } from '../../domain/list/delivery-filter.js';
-import { POSITION, type RecordReads } from '../../domain/records/stored.js';
+import type { RecordReads } from '../../domain/records/stored.js';
 import { summaryIn } from '../../domain/records/stored-views.js';
 import type { DeliverySummary } from '../../domain/view/delivery-view.js';
 import { InvalidCursorError } from '../errors.js';
-import { MAX_EXAMINED, notBegun } from './delivery-reader.js';
+import { notBegun } from './delivery-reader.js';
 import { type EventSummary, type EventWithPayload, fanOutProgress, findFanOut } from './event-view.js';
 import { readFailingTask } from './failing-task.js';
 import { type LedgerSources, untilStored } from './locate.js';
-import { decodeCursor, encodeCursor } from './visibility/cursor.js';
+import { readRowPage } from './row-pages.js';
 import type { Page } from './visibility/visibility.js';
 
 /** Deliveries that an event is read with; the list of deliveries has the others. */
@@ -22,8 +21,6 @@ const MAX_AWAITED = 10;
 
 /** Deliveries of whose events the first ones are looked for at once. */
 const COMPARED_AT_ONCE = 100;
-
-const CURSOR = z.tuple([z.string().regex(POSITION)]);
 
 /** Reads events with their deliveries. */
 export class EventReader {
@@ -118,21 +115,16 @@ async function eventsOfDeliveries(
   limit: number,
   after: string | undefined,
 ): Promise<Page<EventSummary>> {
-  let below = after === undefined ? undefined : decodeCursor(after, CURSOR)[0];
-  const data: EventSummary[] = [];
-  for (let examined = 0; ; ) {
-    const found = await records.deliveries(accountId, filter, { below }, COMPARED_AT_ONCE);
-    examined += found.length;
-    const event_ids = [...new Set(found.map(({ event_id }) => event_id))];
-    const first = await records.firstOfEach(accountId, filter, event_ids);
-    for (const one of found) {
-      if (first.has(one.id)) data.push(toEvent(summaryIn(one)));
-      if (data.length === limit && one !== found.at(-1)) return { data, after: encodeCursor([one.position]) };
-    }
-    if (found.length < COMPARED_AT_ONCE) return { data };
-    below = found.at(-1)?.position;
-    if (data.length >= limit || examined >= MAX_EXAMINED) return { data, after: encodeCursor([below]) };
-  }
+  return readRowPage(records, {
+    ...{ accountId, filter, limit, after },
+    atOnce: () => COMPARED_AT_ONCE,
+    async take(rows) {
+      const event_ids = [...new Set(rows.map(({ event_id }) => event_id))];
+      const first = await records.firstOfEach(accountId, filter, event_ids);
+      const standing = rows.filter(({ id }) => first.has(id));
+      return standing.map((row) => ({ item: toEvent(summaryIn(row)), row }));
+    },
+  });
 }
 
 type EventFacts = Pick<DeliverySummary, 'event_id' | 'event_kind' | 'created_at' | 'sequence'>;

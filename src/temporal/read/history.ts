@@ -35,12 +35,6 @@ interface Termination {
   reason: string;
 }
 
-/** Who terminated an execution; `undefined` if it was not terminated. */
-export async function readTermination(client: Client, run: Run): Promise<Termination | undefined> {
-  const event = await closingEvent(client, run);
-  return event && terminationOf(event);
-}
-
 /** Termination that an event of a history tells; `undefined` if it is another event. */
 export function terminationOf(event: HistoryEvent): Termination | undefined {
   const terminated = event.workflowExecutionTerminatedEventAttributes;

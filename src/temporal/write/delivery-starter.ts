@@ -1,6 +1,4 @@
-import { inParts } from '../../domain/basics/bounded-memory.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
-import { deliveryId } from '../../domain/basics/delivery-id.js';
 import { idTime } from '../../domain/basics/id-time.js';
 import { newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
@@ -12,7 +10,7 @@ import {
   type NamedEvent,
   namedEvent,
 } from '../../domain/delivery/delivery.js';
-import type { KeptEvent, Starters, StoredEvent } from '../../domain/delivery/stored-event.js';
+import type { KeptEvent, Starters } from '../../domain/delivery/stored-event.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
@@ -32,6 +30,7 @@ import {
 } from './accept/event-intake.js';
 import { FeedOrder } from './accept/feed-order.js';
 import { RetriedStarts } from './accept/retried-starts.js';
+import { type StoredPart, StoredStarts } from './accept/stored-starts.js';
 import { Unstarted } from './accept/unstarted.js';
 import type { PendingDelivery } from './admission.js';
 import { AdmissionLanes } from './admission-lanes.js';
@@ -50,8 +49,6 @@ export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
 const LINGER_MS = 150;
 /** How long a process that stops waits for its starts, milliseconds. */
 const STOP_LIMIT_MS = 3_000;
-/** Events that are looked for together. */
-const LOOKED_FOR_AT_ONCE = 1_000;
 /** An event whose id is older when it is offered is announced before it is stored, milliseconds. */
 const TOLD_LATE_MS = 500;
 /** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
@@ -98,6 +95,7 @@ export class DeliveryStarter implements StartPlanner {
   private readonly calls: StartCalls;
   readonly intake: EventIntake;
   private readonly unstarted = new Unstarted();
+  private readonly storedStarts: StoredStarts;
   readonly order: FeedOrder;
   private readonly retrying: RetriedStarts;
   private readonly underWay = new Set<Promise<unknown>>();
@@ -120,6 +118,13 @@ export class DeliveryStarter implements StartPlanner {
     this.order = new FeedOrder(feed, beat, timings.starter_dead_ms);
     this.intake = new EventIntake(this, options);
     this.retrying = new RetriedStarts(options.onTrouble);
+    const pendingOf = ({ event, targets, begun }: StoredPart) => this.pending(event, targets, {}, begun);
+    this.storedStarts = new StoredStarts(options.store, options.search, this.unstarted, {
+      inFeed: (event) => this.order.stored(event),
+      startAlone: (part) => this.startAlone(pendingOf(part)),
+      startEvent: (part) => this.startEvent(part.event, part.targets, pendingOf(part)),
+      startGroup: (parts, carrier) => this.startGroup(parts.flatMap(pendingOf), carrier),
+    });
     if (options.startsInFlight === 0) return;
     const slots = new StartSlots(options.startsInFlight);
     const isolatedSlots = new StartSlots(options.startsInFlight);
@@ -259,6 +264,15 @@ export class DeliveryStarter implements StartPlanner {
     return this.retrying.untilStarted(() => this.alone.run(() => this.calls.startAlone(deliveries)));
   }
 
+  private startEvent(
+    event: NamedEvent,
+    targets: readonly DeliveryTarget[],
+    deliveries: readonly PendingDelivery[],
+  ): Promise<void> {
+    const isSmall = deliveries.length > 0 && deliveries.length <= MAX_ADMITTED;
+    return isSmall ? this.startAlone(deliveries) : this.startUnadmitted(event, targets, deliveries);
+  }
+
   /** Starts the deliveries of an event that are not admitted together with those of others. */
   private async startUnadmitted(
     event: NamedEvent,
@@ -280,59 +294,14 @@ export class DeliveryStarter implements StartPlanner {
       );
   }
 
-  /**
-   * Starts what has not been started of an event that is stored: by this process, whose insert did not say so, or by
-   * another one that has died. What has been started is started once all the same.
-   *
-   * @param begun who may have begun their first attempts
-   */
-  async startStored({ event, targets, carriers }: StoredEvent, begun?: Begun): Promise<void> {
-    if (targets.length > 0 && (await this.isBegun(event, targets))) return;
-    const own = targets.filter(({ carrier }) => carrier === undefined);
-    if (own.length === targets.length) {
-      const isSmall = own.length > 0 && own.length <= MAX_ADMITTED;
-      const pending = this.pending(event, own, {}, begun);
-      return isSmall ? this.startAlone(pending) : this.startUnadmitted(event, own, pending);
-    }
-    if (own.length > 0) await this.startAlone(this.pending(event, own, {}, begun));
-    for (const carrier of carriers) await this.startCarrier(carrier, begun);
+  /** See {@link StoredStarts.start}. */
+  startStored(...stored: Parameters<StoredStarts['start']>): Promise<void> {
+    return this.storedStarts.start(...stored);
   }
 
-  /** All of an event's deliveries have rows: their executions were started. Temporal may have removed them since. */
-  private async isBegun({ event_id }: NamedEvent, targets: readonly DeliveryTarget[]): Promise<boolean> {
-    const ids = targets.map(({ endpoint_id }) => deliveryId({ event_id, endpoint_id }));
-    // Whoever cannot tell starts them: nothing is started twice while Temporal has it.
-    const begun = await this.options.search.existing(ids).catch(() => new Set());
-    return begun.size === ids.length;
-  }
-
-  /** Starts a group with all that is stored as its own. */
-  private async startCarrier(carrier: string, begun: Begun | undefined): Promise<void> {
-    const carried = await this.options.store.carriedBy(carrier);
-    const deliveries = carried.flatMap(({ event, targets, carriers }) => {
-      const index = carriers.indexOf(carrier);
-      return this.pending(
-        event,
-        targets.filter((target) => target.carrier === index),
-        {},
-        begun,
-      );
-    });
-    if (deliveries.length > 0) await this.startGroup(deliveries, carrier);
-  }
-
-  /** Looks for events of which it was not known whether they are stored, and starts those that are. */
-  async settleDoubts(): Promise<void> {
-    const { store } = this.options;
-    for (const doubted of inParts(this.unstarted.doubted(), LOOKED_FOR_AT_ONCE)) {
-      const asked_at = performance.now();
-      for (const id of await store.stored(doubted)) {
-        const stored = await store.find(id);
-        if (stored) await Promise.all([this.order.stored(stored.event), this.startStored(stored)]);
-        this.unstarted.settle(id);
-      }
-      for (const id of doubted) this.unstarted.notStored(id, asked_at);
-    }
+  /** See {@link StoredStarts.settleDoubts}. */
+  settleDoubts(): Promise<void> {
+    return this.storedStarts.settleDoubts();
   }
 
   /**

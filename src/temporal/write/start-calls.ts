@@ -308,7 +308,7 @@ export class StartCalls {
     const now = sharedNow();
     const deliveries = settledOrders({ orders, settings, seed: machine.seed }, reports, now);
     const run = {
-      ...{ workflow_id, run_id, started_at: new Date(at).toISOString() },
+      ...{ workflow_id, run_id, started_at: new Date(at).toISOString(), is_first: true as const },
       ...(deliveries.length > 1 && { in_group: true as const }),
     };
     const told = { run, turn: TURNS_OF_ATTEMPTS, at: new Date(now).toISOString(), deliveries };
@@ -322,7 +322,7 @@ export class StartCalls {
     const machine = new GroupMachine(input, now);
     const deliveries = input.deliveries.flatMap((_, index) => toldOf(input, machine, index) ?? []);
     const at = new Date(now).toISOString();
-    const told = { run: { ...run, started_at: at }, turn: 0, at, deliveries };
+    const told = { run: { ...run, started_at: at, is_first: true as const }, turn: 0, at, deliveries };
     await this.options.rows.keep(told, !input.resent);
   }
 }

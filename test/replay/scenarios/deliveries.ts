@@ -9,6 +9,7 @@ import {
   answerChallenge,
   closed,
   purchase,
+  REASON,
   replaceEndpoint,
   retrying,
   type Scenarios,
@@ -71,13 +72,19 @@ export const DELIVERIES: Scenarios = {
   'deliver-one-expired': {
     settings: { HOOKLINE_PARK_LIMIT: '200ms' },
     async play(stage) {
-      await stage.client.register(stage.receiver.url, { status: 'paused' });
+      await stage.client.register(stage.receiver.url, {
+        status: 'paused',
+        status_reason: REASON,
+      });
       return closed(stage, await purchase(stage));
     },
   },
   'deliver-one-endpoint-deleted': {
     async play(stage) {
-      const { id: endpointId } = await stage.client.register(stage.receiver.url, { status: 'paused' });
+      const { id: endpointId } = await stage.client.register(stage.receiver.url, {
+        status: 'paused',
+        status_reason: REASON,
+      });
       const id = await purchase(stage);
       await untilParked(stage, id);
       await stage.client.request('DELETE', `/v18.0/endpoints/${endpointId}`);

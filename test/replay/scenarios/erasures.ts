@@ -1,13 +1,13 @@
 import { erasureWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, reply } from '../../support/receiver.js';
-import { execution, type Run, type Scenarios, type Stage, start } from './stage.js';
+import { execution, REASON, type Run, type Scenarios, type Stage, start } from './stage.js';
 
 /** The person in `PURCHASE`. */
 const SUBJECT = 'ada@example.com';
 
 async function erase({ client }: Stage, open: 'cancel' | 'finish'): Promise<string> {
-  const body = { subject: SUBJECT, open };
+  const body = { subject: SUBJECT, open, reason: REASON };
   const { status, json, text } = await client.request('POST', '/v18.0/subjects/erase', { body });
   if (status !== 200 && status !== 202) throw new Error(text);
   return json.id;

@@ -5,7 +5,7 @@ import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.j
 import { newId } from '../../../src/domain/basics/ids.js';
 import { GroupMachine, type LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import type { HeldBack } from '../../../src/domain/endpoint/endpoint-condition.js';
-import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { release as releaseWaiting } from '../../../src/temporal/write/parked-deliveries.js';
 import type { deliver } from '../../../workflows/index.js';
 import { release } from '../../../workflows/messages.js';
@@ -168,7 +168,6 @@ async function start(
     endpointIds.push((await stage.client.register(`${stage.receiver.url}/${index}`, { status })).id);
   }
   const { id: eventId } = await stage.client.purchase();
-  await execution(stage, fanOutWorkflowId(stage.client.accountId, eventId));
   return { eventId, groupId: groupWorkflowId(`${eventId}:0`), endpointIds };
 }
 
@@ -282,5 +281,5 @@ function failed(more: Partial<Attempt> = {}): AttemptReport {
 
 function attempt(number: number, status_code: number) {
   const trigger = 'schedule' as const;
-  return { number, at: AT, duration_ms: 1, url: 'https://example.com/', status_code, trigger };
+  return { number, at: AT, duration_ms: 1, status_code, trigger };
 }

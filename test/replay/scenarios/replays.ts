@@ -3,7 +3,10 @@ import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { replayDeliveries } from '../../../workflows/index.js';
 import { listed, purchases, readReplay, replay } from '../../support/parts/replays.js';
 import { until } from '../../support/until.js';
-import { execution, firstRun, type Run, type Scenarios, type Stage } from './stage.js';
+import { execution, firstRun, REASON, type Run, type Scenarios, type Stage } from './stage.js';
+
+/** Request for a replay, with a reason that no history may have. */
+const SOME = { mode: 'all', reason: REASON };
 
 /** Every way through the workflow that acts on many deliveries. */
 export const REPLAYS: Scenarios = {
@@ -17,13 +20,13 @@ export const REPLAYS: Scenarios = {
     suggestAfter: 20,
     async play(stage) {
       await delivered(stage, 12);
-      return firstRun(stage, await over(stage, (await replay(stage.client, { mode: 'all', rate: 3 })).id));
+      return firstRun(stage, await over(stage, (await replay(stage.client, { ...SOME, rate: 3 })).id));
     },
   },
   'replay-deliveries-paused-resumed-and-cancelled': {
     async play(stage) {
       await delivered(stage, 6);
-      const { id } = await replay(stage.client, { mode: 'all', rate: 1 });
+      const { id } = await replay(stage.client, { ...SOME, rate: 1 });
       await untilDone(stage, id, 1);
       await act(stage, id, 'pause');
       const { done } = await readReplay(stage.client, id);
@@ -36,7 +39,7 @@ export const REPLAYS: Scenarios = {
   'replay-deliveries-cancelled-in-temporal': {
     async play(stage) {
       await delivered(stage, 5);
-      const { id } = await replay(stage.client, { mode: 'all', rate: 1 });
+      const { id } = await replay(stage.client, { ...SOME, rate: 1 });
       await untilDone(stage, id, 1);
       await handle(stage, id).cancel();
       return over(stage, id);
@@ -45,7 +48,7 @@ export const REPLAYS: Scenarios = {
   'replay-deliveries-cancelled-while-paused': {
     async play(stage) {
       await delivered(stage, 3);
-      const { id } = await replay(stage.client, { mode: 'all', rate: 1 });
+      const { id } = await replay(stage.client, { ...SOME, rate: 1 });
       await act(stage, id, 'pause');
       await handle(stage, id).cancel();
       return over(stage, id);

@@ -29,6 +29,9 @@ export interface Scenario {
 /** Scenarios by the names of the files that keep their histories. */
 export type Scenarios = Record<string, Scenario>;
 
+/** Words of somebody who asks for something: no history has them. */
+export const REASON = 'because of a scenario';
+
 /** A schedule whose first retry never comes by itself while a scenario is played. */
 export const SLOW = { HOOKLINE_RETRY_SCHEDULE: '1h' };
 

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { payloadsOf } from '../../replay/histories.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
+import { eventTypes, fetchHistory, toJson, workflowIdOf } from '../../support/history.js';
 import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
-import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { databaseIn, servers } from '../../support/servers.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
+
+/** Of the endpoint, with what nobody else knows. */
+const PATH = '/hooks/0f3c';
 
 describe('an attempt that ends while MongoDB cannot write [world]', () => {
   let system: TestSystem;
@@ -23,7 +27,7 @@ describe('an attempt that ends while MongoDB cannot write [world]', () => {
     });
     receiver = await startReceiver();
     client = await system.account();
-    await client.register(receiver.url);
+    await client.register(`${receiver.url}${PATH}`);
   });
   after(async () => {
     mongodb.thaw();
@@ -32,10 +36,12 @@ describe('an attempt that ends while MongoDB cannot write [world]', () => {
     await receiver.close();
   });
 
-  it('is not made again: the delivery goes on, and its row follows', async () => {
+  it('is not made again: the delivery goes on, and its row follows; its history has neither URL, address nor response', async () => {
     const answers: (() => void)[] = [];
-    const held = (status: number) => (_: unknown, response: { writeHead(status: number): { end(): void } }) =>
-      void answers.push(() => response.writeHead(status).end());
+    const held =
+      (status: number): Handler =>
+      (_, response) =>
+        void answers.push(() => response.writeHead(status, { 'x-request-id': 'answer-7' }).end('not now'));
     receiver.handle(inTurn(held(500), reply(200)));
     const { deliveries } = await client.purchase();
     const id = deliveries[0]?.id ?? '';
@@ -48,6 +54,15 @@ describe('an attempt that ends while MongoDB cannot write [world]', () => {
       async () => eventTypes(await fetchHistory(system, workflowId)),
       (types) => types.includes('TIMER_STARTED') && types.includes('ACTIVITY_TASK_SCHEDULED'),
     );
+    const json = toJson(await fetchHistory(system, workflowId));
+    const history =
+      json +
+      payloadsOf(JSON.parse(json))
+        .map((payload) => JSON.stringify(payload))
+        .join();
+    assert.match(history, /"sealed":/);
+    for (const text of [PATH, '://', '127.0.0.1', 'answer-7', 'not now'])
+      assert.ok(!history.includes(text), text);
     mongodb.thaw();
     const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     assert.deepEqual(
@@ -58,6 +73,11 @@ describe('an attempt that ends while MongoDB cannot write [world]', () => {
       ],
     );
     assert.equal(receiver.received.length, 2);
+    const [first] = delivery.attempts;
+    assert.deepEqual(
+      [first?.url, first?.address, first?.response_snippet, first?.response_headers?.['x-request-id']],
+      [`${receiver.url}${PATH}`, '127.0.0.1', 'not now', 'answer-7'],
+    );
     await system.temporal.client.workflow.getHandle(workflowId).result();
   });
 });

@@ -54,7 +54,7 @@ describe('rows of deliveries', () => {
   const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
   const began = at(-600);
   const run = (number = 1, more: Partial<ToldRun> = {}): ToldRun => ({
-    ...{ workflow_id: `delivery:${id}`, run_id: `run-${number}`, started_at: began },
+    ...{ workflow_id: `delivery:${id}`, run_id: `run-${number}`, started_at: began, is_first: true },
     ...more,
   });
   const later = { started_at: at(-300) };
@@ -91,7 +91,7 @@ describe('rows of deliveries', () => {
     beforeEach(async () => {
       const { sealer, settings, database } = system;
       const days = parseKeptDays('1');
-      const { log, segments, dataKeys: keys } = database;
+      const { log, segments, payloads, dataKeys: keys } = database;
       const stopped = Object.create(segments, {
         insert: {
           value: (...args: Parameters<typeof segments.insert>) => {
@@ -100,7 +100,7 @@ describe('rows of deliveries', () => {
           },
         },
       });
-      const sources = { sealer, keys, log, segments: stopped };
+      const sources = { sealer, payloads, keys, log, segments: stopped };
       const { box } = requireBoxes(settings);
       const { rows } = new RecordRepository(connection, { records: days, payloads: days }, sources, box);
       await assert.rejects(keeperOf(rows).keep(tell(closed()), true), { message: 'stopped' });
@@ -123,6 +123,7 @@ describe('rows of deliveries', () => {
 
     it('are in the log before the row of a later run takes their place', async () => {
       const { record } = await row();
+      latest = 'run-2';
       await keeper.keep(tell(closed(), 1, run(2, later)));
       await runRecords(system);
       const second = await row();
@@ -156,6 +157,7 @@ describe('rows of deliveries', () => {
       assert.deepEqual(await row(), kept);
       assert.equal((await certificate()).json.leaf_index, leaf);
       assert.deepEqual(await wrong(), []);
+      latest = 'run-2';
       await keeper.keep(tell(closed(), 1, run(2, later)));
       await runRecords(system);
       assert.deepEqual(await wrong(), []);
@@ -236,7 +238,9 @@ describe('rows of deliveries', () => {
       ...open(),
       interventions: [{ action: 'resend', at: later.started_at, by: 'ada' }],
     };
-    await keeper.keep(tell(again, 1, run(2, later)));
+    latest = 'run-2';
+    // Whatever the clocks say that told of the starts.
+    await keeper.keep(tell(again, 1, run(2, { started_at: at(-900) })));
     const reopened = await row();
     const { record, segment, revision, sum } = reopened;
     assert.deepEqual([record, segment, revision, typeof sum], [undefined, undefined, 2, 'string']);
@@ -246,16 +250,18 @@ describe('rows of deliveries', () => {
     );
     await keeper.keep(tell(open(), 9));
     assert.deepEqual(await row(), reopened);
-    await keeper.keep(tell({ ...again, ...closed() }, 2, run(2, later)));
+    await keeper.keep(tell({ ...again, ...closed() }, 2, run(2)));
     await runRecords(system);
     assert.deepEqual([(await segmentsOf(1)).length, (await segmentsOf(2)).length], [1, 1]);
     assert.deepEqual(await wrong(), []);
   });
 
   it('are of the run that Temporal has after a reset, whichever of both tells first', async () => {
-    await keeper.keep(tell(open(), 5));
+    // By the process that had begun the attempt, whose clock is ahead of Temporal's.
+    await keeper.keep(tell(open(), 5, run(1, { started_at: at(600) })));
     latest = 'run-1b';
-    const reset = run(1, { run_id: latest });
+    const { is_first: _, ...first } = run();
+    const reset = { ...first, run_id: latest };
     await keeper.keep(tell(open(), 3, reset));
     assert.equal((await row())['run_id'], latest);
     const kept = await row();
@@ -284,9 +290,10 @@ describe('rows of deliveries', () => {
         intervention,
       });
     const before = await row();
-    await terminate(run(2, later));
+    await terminate(run(2, { workflow_id: 'group:grp_1' }));
     assert.deepEqual(await row(), before);
-    await terminate(run());
+    // Reset, and terminated before it has told anything.
+    await terminate(run(2));
     const terminated = await row();
     const { status, reason, closed_at, attempts } = await read();
     assert.deepEqual(

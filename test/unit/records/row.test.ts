@@ -9,6 +9,7 @@ import {
   attemptsKnown,
   deliveryAfter,
   relationOf,
+  relationOfLatest,
   rowOf,
   terminatedDelivery,
   untold,
@@ -29,7 +30,7 @@ const EVENT = {
   payload_bytes: 144,
 };
 const KEY = { event_id: EVENT.event_id, endpoint_id: newId('endpoint') };
-const RUN: ToldRun = { workflow_id: 'delivery:1', run_id: 'run-1', started_at: at(0) };
+const RUN: ToldRun = { workflow_id: 'delivery:1', run_id: 'run-1', started_at: at(0), is_first: true };
 const RESENT: ToldRun = { ...RUN, run_id: 'run-2', started_at: at(100) };
 
 const attempt = (number: number, seconds: number, status_code = 500): Attempt => ({
@@ -61,18 +62,35 @@ const told = ({ timeline }: WholeDelivery) =>
   timeline.map(({ at, type, number }) => [at, type, number ?? '']);
 
 describe('what a run that tells of a delivery is to its row', () => {
-  const before = { run_id: 'run-1', started_at: at(0), turn: 3 };
+  const before = { workflow_id: RUN.workflow_id, run_id: 'run-1', turn: 3 };
+  const ofGroup = { ...before, workflow_id: 'group:grp_1' };
   const cases: [string, ReturnType<typeof relationOf>, Partial<ToldRun>, number][] = [
     ['goes on, of what it has told later', 'goes_on', {}, 4],
     ['is stale, of what it has told already', 'stale', {}, 3],
-    ['is a later one, that was started later, however seldom it has told', 'later', { ...RESENT }, 1],
-    ['is stale, that was started earlier', 'stale', { run_id: 'run-0', started_at: at(-1) }, 9],
-    ['goes on, of an execution that carries on in it', 'goes_on', { run_id: 'run-1b', continues: true }, 4],
-    ['is unclear, of an execution that was reset', 'unclear', { run_id: 'run-1b' }, 2],
-    ['is unclear, of one that carried on and was reset', 'unclear', { run_id: 'run-1b', continues: true }, 3],
+    ['is unclear, of another one, whatever times they say', 'unclear', { ...RESENT, started_at: at(-9) }, 9],
+    [
+      'goes on, of an execution that carries on in it',
+      'goes_on',
+      { run_id: 'run-1b', continued: 'run-1' },
+      1,
+    ],
+    ['is stale, of a group that it has left', 'stale', { run_id: 'run-0', workflow_id: 'group:grp_1' }, 9],
   ];
   for (const [what, relation, run, turn] of cases)
     it(what, () => assert.equal(relationOf(before, { ...RUN, ...run }, turn), relation));
+
+  it('is a later one, if the delivery leaves its group to be sent again, and goes on in the place of a lost one', () => {
+    assert.equal(relationOf(ofGroup, RESENT, 1), 'later');
+    assert.equal(relationOf(ofGroup, { ...RESENT, continues: true }, 1), 'goes_on');
+    assert.equal(relationOf(ofGroup, { ...RESENT, workflow_id: 'group:grp_1' }, 1), 'unclear');
+  });
+
+  it('is a later one as the latest that was started, and goes on as one that was reset or takes the place of another', () => {
+    const { is_first: _, ...reset } = RESENT;
+    assert.equal(relationOfLatest(RESENT), 'later');
+    assert.equal(relationOfLatest(reset), 'goes_on');
+    assert.equal(relationOfLatest({ ...RESENT, continues: true }), 'goes_on');
+  });
 });
 
 describe('a delivery after what its execution tells', () => {
@@ -134,7 +152,7 @@ describe('a delivery after what its execution tells', () => {
   });
 
   it('says where it carried on in a new run', () => {
-    const run = { ...RUN, run_id: 'run-1b', continues: true as const };
+    const run = { ...RUN, run_id: 'run-1b', continues: true as const, continued: 'run-1' };
     const next = tell(open, failed(attempt(1, 0), attempt(2, 10)), { run, seconds: 11 });
     assert.deepEqual(next.delivery.earlier_runs, undefined);
     assert.match(next.timeline.at(-3)?.text ?? '', /carried on in a new run/);

@@ -8,13 +8,14 @@ describe('deliveries that nothing has begun with', () => {
   });
 
   /** Pages of events from the latest on, each with its deliveries without a row. */
-  async function found(pages: string[][]): Promise<{ ids: string[]; asked: string[] }> {
+  async function found(pages: string[][], looked = 200): Promise<{ ids: string[]; asked: string[] }> {
     const asked: string[] = [];
     const rows = {
       withoutRows: async (_: string | undefined, { until }: { until: string }) => {
         const page = asked.push(until) - 1;
         return {
           found: (pages[page] ?? []).map(without),
+          looked,
           last: page < pages.length - 1 ? `last of ${page}` : undefined,
         };
       },
@@ -31,5 +32,12 @@ describe('deliveries that nothing has begun with', () => {
     });
     deepEqual((await found([[], ['evt_1']])).ids, []);
     deepEqual((await found([['evt_1']])).asked, ['~']);
+  });
+
+  it('are looked for behind an event with so many deliveries that it was looked at alone, for ten looks', async () => {
+    deepEqual((await found([[], [], ['evt_1']], 1)).ids, ['evt_1']);
+    const none = Array.from({ length: 10 }, () => []);
+    deepEqual((await found([...none.slice(1), ['evt_1']], 1)).ids, ['evt_1']);
+    deepEqual((await found([...none, ['evt_1']], 1)).ids, []);
   });
 });

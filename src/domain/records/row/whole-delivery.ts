@@ -30,7 +30,8 @@ export interface WholeDelivery {
 
 /** A run of a delivery, and how often it has told of it. */
 export interface RunSoFar {
+  /** Its execution; empty if that is not known. */
+  workflow_id: string;
   run_id: string;
-  started_at: string;
   turn: number;
 }

@@ -5,6 +5,8 @@ import { sharedNow } from '../../../domain/time/shared-time.js';
 /** Events that are looked at together, and how far back, milliseconds. */
 const LOOKED_AT = 200;
 const LOOKED_BACK_MS = 24 * 3_600_000;
+/** So many looks in a row that find nothing are the last, however few events they were at. */
+const MAX_LOOKS = 10;
 /** Sorts behind the id of every event. */
 const BEHIND_ALL = '~';
 
@@ -18,9 +20,14 @@ export async function* notBegun(
   rows: Pick<RowSearch, 'withoutRows'>,
   accountId: string | undefined,
 ): AsyncIterable<WithoutRow[]> {
-  for await (const found of everyWithoutRow(rows, accountId, sharedNow() - LOOKED_BACK_MS)) {
-    if (found.length === 0) return;
-    yield found;
+  let begun = 0;
+  let looks = 0;
+  for await (const { found, looked } of everyWithoutRow(rows, accountId, sharedNow() - LOOKED_BACK_MS)) {
+    // Of events with very many deliveries few are looked at together: one whose deliveries have begun says little.
+    begun = found.length === 0 ? begun + looked : 0;
+    looks = found.length === 0 ? looks + 1 : 0;
+    if (begun >= LOOKED_AT || looks >= MAX_LOOKS) return;
+    if (found.length > 0) yield found;
   }
 }
 
@@ -34,11 +41,11 @@ export async function* everyWithoutRow(
   rows: Pick<RowSearch, 'withoutRows'>,
   accountId: string | undefined,
   since: number,
-): AsyncIterable<WithoutRow[]> {
+): AsyncIterable<{ found: WithoutRow[]; looked: number }> {
   const from = idsBeginAt('event', since);
   for (let until: string | undefined = BEHIND_ALL; until; ) {
-    const { found, last } = await rows.withoutRows(accountId, { from, until }, LOOKED_AT);
-    yield found;
+    const { last, ...some } = await rows.withoutRows(accountId, { from, until }, LOOKED_AT);
+    yield some;
     until = last;
   }
 }

@@ -245,7 +245,7 @@ export class EventIntake {
   }
 
   private accepted(waiting: Waiting, plan: StartPlan): void {
-    this.options.payloads.remember(waiting.event, waiting.event.payload);
+    this.options.payloads.remember(waiting.event, waiting.event.payload, waiting.storable.sealed);
     const inFeed = this.planner.order.stored(waiting.event);
     const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
     if (placed === undefined) this.start(waiting, plan, inFeed);
