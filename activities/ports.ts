@@ -10,6 +10,7 @@ import type { AcceptedEvent, DeliveryTarget, NamedEvent } from '../src/domain/de
 import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';
 import type { EventPayloads } from '../src/domain/delivery/event-payloads.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
+import type { DeliveryOptions, DeliverySecrets } from '../src/domain/endpoint/delivery-options.js';
 import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
@@ -44,13 +45,22 @@ export interface RequestSecrets {
   headers: Readonly<Record<string, string>>;
   /** Newest first. */
   signing_keys: readonly SigningKey[];
+  /** What the delivery options mask. */
+  options: DeliverySecrets;
 }
 
 /** What an attempt needs of an endpoint. */
 export interface EndpointForAttempt
   extends Pick<
     Endpoint,
-    'version' | 'target_url' | 'listener' | 'status' | 'status_reason' | 'rate_limit' | 'legacy_header_prefix'
+    | 'version'
+    | 'target_url'
+    | 'listener'
+    | 'status'
+    | 'status_reason'
+    | 'rate_limit'
+    | 'legacy_header_prefix'
+    | keyof DeliveryOptions
   > {
   /** The version since which it has had its URL. */
   verification_revision: number;
@@ -64,6 +74,21 @@ export interface EndpointForAttempt
 export interface DeliveryTurns {
   /** @returns the time of the turn, milliseconds since the epoch: now or later */
   take(endpointId: string, rate: number): Promise<number>;
+}
+
+/** The right to make one of the attempts that an endpoint allows at once, in all processes together. */
+export interface AttemptLease {
+  release(): Promise<void>;
+}
+
+/** Gives such rights. */
+export interface AttemptLeases {
+  /**
+   * @param most how many the endpoint allows at once
+   * @param ms the lease ends by itself after this: its process is dead, or stands still
+   * @returns `undefined` if all are given
+   */
+  take(endpointId: string, most: number, ms: number): Promise<AttemptLease | undefined>;
 }
 
 /**
@@ -131,7 +156,13 @@ export interface EndpointForVerification
     RequestSecrets,
     Pick<
       Endpoint,
-      'id' | 'account_id' | 'target_url' | 'verification_method' | 'rate_limit' | 'legacy_header_prefix'
+      | 'id'
+      | 'account_id'
+      | 'target_url'
+      | 'verification_method'
+      | 'rate_limit'
+      | 'legacy_header_prefix'
+      | keyof DeliveryOptions
     > {
   /** What the subscriber must return. */
   verification_token: string;
@@ -219,6 +250,7 @@ export interface AttemptDependencies {
   payloads: Pick<EventPayloads, 'of'>;
   endpoints: EndpointDirectory;
   turns: DeliveryTurns;
+  leases: AttemptLeases;
   /** What this process knows of endpoints. */
   conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
   poster: HttpPoster;

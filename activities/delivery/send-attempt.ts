@@ -7,6 +7,7 @@ import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } from '../ports.js';
+import { authorizationOf } from './authorization.js';
 
 /** The most characters of a response's body that are kept in the delivery's record. */
 const SNIPPET_LENGTH = 1_024;
@@ -50,7 +51,7 @@ export function createSend({
     const began = sharedNow();
     const beganAt = performance.now();
     const timestamp = webhookTimestamp(began);
-    const { headers, signing_keys } = endpoint.secrets();
+    const { headers, signing_keys, options } = endpoint.secrets();
     const keys = liveKeys(signing_keys, began);
     const secrets = keys.map(({ secret }) => secret);
     const secret_versions = keys.flatMap(({ version }) => version ?? []);
@@ -63,6 +64,7 @@ export function createSend({
       url: endpoint.target_url,
       headers: {
         ...headers,
+        ...authorizationOf(endpoint, options),
         'content-type': 'application/json',
         'user-agent': userAgent,
         ...signedHeaders(secrets, request.event_id, timestamp, payload, endpoint.legacy_header_prefix),
@@ -76,7 +78,7 @@ export function createSend({
     });
     const duration_ms = Math.round(performance.now() - beganAt);
     span?.end('error_code' in answer ? answer : { status_code: answer.statusCode });
-    const secretTexts = [...secrets, ...Object.values(headers)];
+    const secretTexts = [...secrets, ...Object.values(headers), ...Object.values(options)];
     return {
       attempt: {
         number: request.number,

@@ -2,6 +2,7 @@ import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
+import { authorizationOf } from '../delivery/authorization.js';
 import type { EndpointForVerification, HttpAnswer, HttpPoster, HttpRequest } from '../ports.js';
 
 /** Kind of the event that a verification by `challenge` posts. */
@@ -43,7 +44,12 @@ export async function askEndpoint(
   const answer = await context.poster.exchange({
     url: endpoint.target_url,
     ...request,
-    headers: { ...endpoint.headers, 'user-agent': context.userAgent, ...headers },
+    headers: {
+      ...endpoint.headers,
+      ...authorizationOf(endpoint, endpoint.options),
+      'user-agent': context.userAgent,
+      ...headers,
+    },
     timeoutMs: context.timeoutMs,
     account: endpoint.account_id,
   });

@@ -17,6 +17,7 @@ import { PortalSessionRepository } from './access/portal-sessions.js';
 import { ProfileRepository } from './access/profiles.js';
 import { RateWindowRepository } from './access/rate-windows.js';
 import { ChangeRepository } from './change/changes.js';
+import { AttemptLeaseRepository } from './endpoint/attempt-leases.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EveryEndpoint } from './endpoint/every-endpoint.js';
@@ -147,6 +148,7 @@ export async function connectDatabase(
     erasures: new ErasureRepository(connection, changes),
     endpoints: new EndpointRepository(connection, box, changes, timings),
     everyEndpoint: new EveryEndpoint(connection),
+    attemptLeases: new AttemptLeaseRepository(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
     events: new EventRepository(connection, records, box),
     /** Of stored events, for attempts. */

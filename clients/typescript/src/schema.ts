@@ -1858,6 +1858,17 @@ export interface components {
             /** @description Sent as hub.verify_token by the verification method graph */
             verify_token?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            };
             /**
              * @description v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it
              * @default v1
@@ -1915,6 +1926,17 @@ export interface components {
             /** @description whpk_…, with the scheme v1a */
             public_key?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            };
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -1991,6 +2013,17 @@ export interface components {
             /** @description whpk_…, with the scheme v1a */
             public_key?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            };
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2076,6 +2109,17 @@ export interface components {
             /** @description Sent as hub.verify_token by the verification method graph */
             verify_token?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            };
         };
         Endpoint: {
             id: string;
@@ -2125,6 +2169,17 @@ export interface components {
             /** @description whpk_…, with the scheme v1a */
             public_key?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            };
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2158,6 +2213,11 @@ export interface components {
             verification_method?: "challenge" | "cloudevents" | "graph";
             verify_token?: string | null;
             retry_schedule?: string[] | null;
+            attempt_timeout?: string | null;
+            max_concurrency?: number | null;
+            authentication?: {
+                [key: string]: unknown;
+            } | null;
         };
         Secret: {
             /** @description whsec_…, with the scheme v1 */
@@ -4023,6 +4083,17 @@ export interface components {
             /** @description whpk_…, with the scheme v1a */
             public_key?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            };
             /**
              * Format: date-time
              * @description ISO 8601, UTC

@@ -145,16 +145,18 @@ export const CLIENT_COMMANDS = {
   },
   endpoints: {
     summary: 'list endpoints, show one, register one, or change one',
-    usage: '[list | create URL --kinds purchase | show|pause|resume|rotate|test|verify|delete ep_…]',
+    usage:
+      '[list | create URL --kinds purchase | update ep_… --settings FILE | show|pause|resume|rotate|test|verify|delete ep_…]',
     help: [
       '--kinds a,b             of a new one: the event kinds that it gets',
       '--description TEXT      of a new one',
+      '--settings FILE         of a new one, or to change (null removes one): a file, - for standard input, or JSON',
       '--reason TEXT           why you pause it; its subscriber can read that',
       '--overlap 24h           how long the secret before a rotation signs too',
       JSON_HELP,
     ],
-    actions: ['list', 'create', 'show', 'pause', 'resume', 'rotate', 'test', 'verify', 'delete'],
-    options: { kinds: text, description: text, reason: text, overlap: text, json },
+    actions: ['list', 'create', 'update', 'show', 'pause', 'resume', 'rotate', 'test', 'verify', 'delete'],
+    options: { kinds: text, description: text, settings: text, reason: text, overlap: text, json },
     run: async (values, positionals) => (await import('./endpoints.js')).endpoints(values, positionals),
   },
   import: {

@@ -45,6 +45,7 @@ export async function createAttempts(
     payloads: database.payloads,
     endpoints: endpointDirectory(database.endpoints),
     turns: database.deliveryTurns,
+    leases: database.attemptLeases,
     poster,
     userAgent: USER_AGENT,
   });

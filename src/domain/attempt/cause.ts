@@ -27,6 +27,8 @@ export type Cause =
       since?: string;
       /** Busy: attempts that wait for its response. */
       in_flight?: number;
+      /** Busy: as many as its owner allows at once. */
+      most?: number;
     }
   /** It waits for its turn under the endpoint's rate limit. */
   | { code: 'deferred'; per_second: number }
@@ -59,9 +61,10 @@ export function endpointCause({
   reason,
   since,
   in_flight,
+  most,
 }: Extract<AttemptReport, { kind: 'not_attempted' }>): Cause {
   if (endpoint === 'deleted') return { code: 'endpoint_deleted' };
-  return present({ code: 'endpoint', status: endpoint, said: reason || undefined, since, in_flight });
+  return present({ code: 'endpoint', status: endpoint, said: reason || undefined, since, in_flight, most });
 }
 
 /** What happened last and what comes next, human-readable; `undefined` if nothing is known but the status. */
@@ -104,10 +107,17 @@ function textOf(cause: Cause): string {
   }
 }
 
-function endpointText({ status, said, since, in_flight }: Extract<Cause, { code: 'endpoint' }>): string {
+function endpointText({
+  status,
+  said,
+  since,
+  in_flight,
+  most,
+}: Extract<Cause, { code: 'endpoint' }>): string {
   const facts = [
     ...(since === undefined ? [] : [`since ${since}, so new deliveries wait until it answers again.`]),
-    ...(in_flight === undefined ? [] : [`${in_flight} attempts wait for its answer.`]),
+    ...(in_flight === undefined || most !== undefined ? [] : [`${in_flight} attempts wait for its answer.`]),
+    ...(most === undefined ? [] : [`it takes at most ${most} at once (max_concurrency).`]),
     ...(said ? [said] : []),
   ];
   return `The endpoint is ${status}${facts.length > 0 ? `: ${facts.join(' ')}` : '.'}`;

@@ -4,6 +4,7 @@ import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
 import type { Filter } from '../filter/match-filter.js';
 import type { InputError } from '../http/problem.js';
 import type { AddressPolicy } from './address-policy.js';
+import type { DeliveryOptions } from './delivery-options.js';
 
 /**
  * `pending` has not shown yet that it wants events, and gets none; `active` gets them; `paused` (by its owner) and
@@ -39,7 +40,7 @@ export interface VerificationSubject {
 }
 
 /** A registration: where events of some kinds are sent. */
-export interface Endpoint {
+export interface Endpoint extends DeliveryOptions {
   id: string;
   account_id: string;
   /** 1 when it is made, and one more with each change of its settings, status or secrets. */

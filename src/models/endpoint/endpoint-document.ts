@@ -1,11 +1,12 @@
 import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
+import type { DeliveryOptions, DeliverySecrets } from '../../domain/endpoint/delivery-options.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import { listenerUrl } from '../../domain/listener/listener.js';
 import { recordedFields } from '../change/change-document.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 
-/** What an endpoint's owner sets. */
+/** What an endpoint's owner sets. Its delivery options are not masked. */
 export type EndpointInput = Pick<
   Endpoint,
   | 'target_url'
@@ -18,6 +19,7 @@ export type EndpointInput = Pick<
   | 'retry_schedule'
   | 'status_reason'
   | 'verification_method'
+  | keyof DeliveryOptions
 > &
   Pick<EndpointSecrets, 'headers' | 'verify_token'> & {
     status: EndpointStatus;
@@ -51,6 +53,8 @@ export interface EndpointSecrets {
   verify_token?: string;
   /** What the subscriber must return in the verification under way. */
   verification_token?: string;
+  /** What its delivery options mask. */
+  options: DeliverySecrets;
 }
 
 /** An endpoint as it is stored. Its secrets are still encrypted. */
@@ -79,6 +83,7 @@ export interface SealedSecrets {
   signing_keys: SealedKey[];
   verify_token?: string;
   verification_token?: string;
+  option_secrets?: string;
 }
 
 /** A signing key, encrypted, with what may be known about it without decrypting it. */
@@ -125,6 +130,9 @@ export const endpoints = collection(
     /** What disabled it. */
     disabled_by: may(String),
     retry_schedule: may<string[]>([String]),
+    /** `DeliveryOptions` as JSON, masked; and what is masked in them, encrypted. */
+    options: may(String),
+    option_secrets: may(String),
     signing_keys: must<SealedKey[]>([
       {
         _id: false,

@@ -4,6 +4,7 @@ import {
   SHARED_SECRET_BYTES,
   SIGNATURE_SCHEMES,
 } from '../../../domain/delivery/signature.js';
+import { unmaskOptions } from '../../../domain/endpoint/delivery-options.js';
 import {
   checkEventKinds,
   checkTargetUrl,
@@ -25,6 +26,7 @@ import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoin
 import { recordOf } from '../../http/bounds/find-excess.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
+import { checkDeliveryOptions, deliveryOptionFields } from './delivery-options.js';
 
 const { least, most } = SHARED_SECRET_BYTES;
 
@@ -73,6 +75,7 @@ export const endpointBody = z.strictObject({
     .array(z.string().refine(isRetryWait, 'must be a duration from 100ms to 7d, such as 5s, 30m or 2h'))
     .max(MAX_WAITS, `must have at most ${MAX_WAITS} waits`)
     .optional(),
+  ...deliveryOptionFields,
 });
 
 /** The same, with what can only be chosen at registration. */
@@ -119,6 +122,7 @@ export function checkEndpoint(
     ...checkEventKinds(body.event_kinds, knownKinds),
     ...checkHeaders(body.headers, body.legacy_header_prefix),
     ...checkMasks(body, before),
+    ...checkDeliveryOptions(body, before?.secrets.options ?? {}),
     ...(body.status_reason !== undefined && body.status !== 'paused'
       ? [{ pointer: '/status_reason', detail: 'can only be given with the status paused' }]
       : []),
@@ -127,7 +131,7 @@ export function checkEndpoint(
     throw new Problem('insecure_target_url', `The target URL ${mistake.detail}.`, { errors });
   if (errors.length > 0) throw invalidRequest(errors);
 
-  const { verify_token = undefined, ...rest } = body;
+  const { verify_token = undefined, ...rest } = unmaskOptions(body, before?.secrets.options ?? {});
   // In the form that the URL standard gives it, so that what is shown is what is called.
   const target_url = new URL(body.target_url).href;
   const isRequired = settings.HOOKLINE_ENDPOINT_VERIFICATION !== 'off';

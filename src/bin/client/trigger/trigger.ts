@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { text as readAll } from 'node:stream/consumers';
 import { type Hookline, HooklineError } from '../../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
+import { parseGiven, readGiven } from '../given.js';
 import { deliveryCount, note, plain, print, printJson, style } from '../terminal.js';
 import { textOf } from '../values.js';
 import { exampleOf, type JsonSchema } from './example.js';
@@ -30,28 +29,12 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
  * `--set` changes.
  */
 async function payloadOf(hookline: Hookline, kind: string, { data, set }: Values): Promise<string> {
-  const given = data === undefined ? undefined : await read(String(data));
+  const given = data === undefined ? undefined : await readGiven(String(data));
   const changes = [set ?? []].flat().map(String);
   if (given !== undefined && changes.length === 0) return given;
   const schema = await schemaOf(hookline, kind);
-  const payload = given === undefined ? exampleOf(schema) : parse(given);
+  const payload = given === undefined ? exampleOf(schema) : parseGiven(given);
   return JSON.stringify(changes.reduce((all, change) => setValue(all, change, schema), payload));
-}
-
-async function read(data: string): Promise<string> {
-  if (data === '-') return readAll(process.stdin);
-  if (/^\s*[[{"]/.test(data)) return data;
-  return readFile(data, 'utf8').catch((error: Error) => {
-    throw new CommandError(`The payload cannot be read: ${error.message}`);
-  });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new CommandError(`The payload is not JSON: ${(error as Error).message}`);
-  }
 }
 
 async function schemaOf(hookline: Hookline, kind: string): Promise<JsonSchema> {

@@ -1,6 +1,7 @@
 import { api } from '../../../api/client.js';
 import type { Endpoint } from '../../../api/types.js';
 import { useAct } from '../../../ui/use-act.js';
+import { OPTION_NAMES, optionsOf } from './delivery-options.js';
 import { EndpointForm } from './endpoint-form.js';
 import { mergePatch } from './merge-patch.js';
 
@@ -18,8 +19,10 @@ export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
     headers,
     metadata,
     retry_schedule,
+    ...optionsOf(endpoint),
   };
   const gone = { filter: undefined, rate_limit: undefined, retry_schedule: undefined };
+  const noOptions = Object.fromEntries(OPTION_NAMES.map((name) => [name, undefined]));
   return (
     <EndpointForm
       key={endpoint.version}
@@ -30,7 +33,7 @@ export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
           () =>
             api.patch('/v18.0/endpoints/{id}', {
               params: { path: { id } },
-              body: mergePatch(before, { ...gone, ...input }) as never,
+              body: mergePatch(before, { ...gone, ...noOptions, ...input }) as never,
             }),
           'Saved.',
           { quiet: true },

@@ -1,0 +1,93 @@
+import { toPointer } from '../http/json-pointer.js';
+import { MASKED_VALUE } from './endpoint-headers.js';
+
+/** The least and the most that an endpoint's own limits may be. */
+export const DELIVERY_LIMITS = {
+  /** Milliseconds. */
+  attemptTimeoutMs: { least: 1_000, most: 30_000 },
+  concurrency: { least: 1, most: 64 },
+  /** Characters of a token or another secret. */
+  secretLength: 4_096,
+} as const;
+
+/** How a delivery proves to the receiver who sends it, besides its signature. */
+export type Authentication = {
+  type: 'bearer';
+  /** Sent as `Authorization: Bearer …` (RFC 6750). Secret. */
+  token: string;
+};
+
+/**
+ * How deliveries are sent to an endpoint, where that differs from the defaults. This is what is stored and shown, with
+ * {@link MASKED_VALUE} in place of each secret.
+ */
+export interface DeliveryOptions {
+  /** Time for one attempt, such as `10s`; absent: the installation's. */
+  attempt_timeout?: string;
+  /** Attempts in flight at once, in all processes together; absent: as many as the endpoint answers well. */
+  max_concurrency?: number;
+  authentication?: Authentication;
+}
+
+/** Secret values of {@link DeliveryOptions}, by JSON Pointer. */
+export type DeliverySecrets = Readonly<Record<string, string>>;
+
+const NAMES: Record<keyof DeliveryOptions, true> = {
+  attempt_timeout: true,
+  max_concurrency: true,
+  authentication: true,
+};
+const OPTION_NAMES = new Set(Object.keys(NAMES));
+
+/** Members of an option whose values are secret. */
+const SECRET_MEMBERS = new Set(['token']);
+
+/** The options among the settings of an endpoint, and the other settings. */
+export function splitOptions<T extends DeliveryOptions>(
+  settings: T,
+): { options: DeliveryOptions; rest: Omit<T, keyof DeliveryOptions> } {
+  const isOption = ([name]: [string, unknown]) => OPTION_NAMES.has(name);
+  const entries = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return {
+    options: Object.fromEntries(entries.filter(isOption)) as DeliveryOptions,
+    rest: Object.fromEntries(entries.filter((entry) => !isOption(entry))) as Omit<T, keyof DeliveryOptions>,
+  };
+}
+
+/** Options as they may be shown, and the secrets that are masked in them. */
+export function maskOptions(options: DeliveryOptions): { shown: DeliveryOptions; secrets: DeliverySecrets } {
+  const secrets: Record<string, string> = {};
+  const shown = mapSecrets(options, (pointer, value) => {
+    secrets[pointer] = value;
+    return MASKED_VALUE;
+  });
+  return { shown, secrets };
+}
+
+/** Options with secrets in place of the masks. @param secrets one that is missing stays masked */
+export function unmaskOptions<T extends DeliveryOptions>(options: T, secrets: DeliverySecrets): T {
+  const unmask = (pointer: string, value: string) =>
+    value === MASKED_VALUE ? (secrets[pointer] ?? value) : value;
+  return { ...options, ...mapSecrets(splitOptions(options).options, unmask) };
+}
+
+/** Where options have a mask in place of a secret. JSON Pointers. */
+export function maskedIn(options: DeliveryOptions): string[] {
+  const { secrets } = maskOptions(splitOptions(options).options);
+  return Object.keys(secrets).filter((pointer) => secrets[pointer] === MASKED_VALUE);
+}
+
+function mapSecrets(
+  options: DeliveryOptions,
+  map: (pointer: string, value: string) => string,
+): DeliveryOptions {
+  const entries = Object.entries(options).map(([name, option]: [string, unknown]) => {
+    if (typeof option !== 'object' || option === null) return [name, option];
+    const members = Object.entries(option).map(([member, value]: [string, unknown]) => {
+      const isSecret = SECRET_MEMBERS.has(member) && typeof value === 'string';
+      return [member, isSecret ? map(toPointer([name, member]), value) : value];
+    });
+    return [name, Object.fromEntries(members)];
+  });
+  return Object.fromEntries(entries) as DeliveryOptions;
+}

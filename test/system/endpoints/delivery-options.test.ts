@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { pino } from 'pino';
+import { type Service, startService } from '../../../src/bin/service.js';
+import { MASKED_VALUE } from '../../../src/domain/endpoint/endpoint-headers.js';
+import { connectDatabase } from '../../../src/models/database.js';
+import { type ApiClient, apiClient } from '../../support/api-client.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
+
+const TOKEN = 'tok.of-the_receiver~1+/==';
+const BEARER = { type: 'bearer', token: TOKEN };
+
+describe('how deliveries are sent to an endpoint', () => {
+  let system: SharedSystem;
+  let client: ApiClient;
+  let receiver: Receiver;
+
+  before(async () => {
+    system = await sharedSystem({ HOOKLINE_ATTEMPT_TIMEOUT: '1s' });
+    receiver = await startReceiver();
+  });
+  beforeEach(async () => {
+    client = await system.account();
+    receiver.handle(reply(200));
+  });
+  after(() => receiver.close());
+
+  const create = (more: object) =>
+    client.request('POST', '/v18.0/endpoints', {
+      body: { target_url: receiver.url, event_kinds: ['purchase'], ...more },
+    });
+  const patch = (id: string, body: object) => client.request('PATCH', `/v18.0/endpoints/${id}`, { body });
+  /** A purchase to the account's only endpoint, when its delivery has had an attempt. */
+  const attempted = async (by = client) => {
+    const { deliveries } = await by.purchase();
+    return client.deliveryUntil(deliveries[0]?.id ?? '', ({ attempts }) => attempts.length > 0);
+  };
+
+  it('is shown as it was set, with secrets masked, and stays when other settings change', async () => {
+    const options = { attempt_timeout: '10s', max_concurrency: 3, authentication: BEARER };
+    const { json, status, text } = await create(options);
+    assert.equal(status, 201, text);
+    const masked = { ...options, authentication: { ...BEARER, token: MASKED_VALUE } };
+    const changed = await patch(json.id, { description: 'changed' });
+    const read = await client.request('GET', `/v18.0/endpoints/${json.id}`);
+    for (const shown of [json, changed.json, read.json])
+      for (const [name, value] of Object.entries(masked)) assert.deepEqual(shown[name], value, name);
+    await attempted();
+    assert.equal(receiver.received.at(-1)?.headers['authorization'], `Bearer ${TOKEN}`);
+
+    const without = await patch(json.id, { authentication: null, attempt_timeout: null });
+    assert.deepEqual([without.json.authentication, without.json.attempt_timeout], [undefined, undefined]);
+    assert.equal(without.json.max_concurrency, 3);
+    await attempted();
+    assert.equal(receiver.received.at(-1)?.headers['authorization'], undefined);
+  });
+
+  it('is refused with the place of each mistake', async () => {
+    for (const [options, pointer] of [
+      [{ attempt_timeout: '31s' }, '/attempt_timeout'],
+      [{ attempt_timeout: '999ms' }, '/attempt_timeout'],
+      [{ attempt_timeout: 'soon' }, '/attempt_timeout'],
+      [{ max_concurrency: 0 }, '/max_concurrency'],
+      [{ max_concurrency: 65 }, '/max_concurrency'],
+      [{ max_concurrency: 1.5 }, '/max_concurrency'],
+      [{ authentication: { type: 'basic' } }, '/authentication/type'],
+      [{ authentication: { type: 'bearer', token: 'two words' } }, '/authentication/token'],
+      [{ authentication: { type: 'bearer', token: MASKED_VALUE } }, '/authentication/token'],
+      [{ authentication: BEARER, headers: { Authorization: 'Basic x' } }, '/headers/Authorization'],
+    ] as const) {
+      const { status, json } = await create(options);
+      assert.equal(status, 400, JSON.stringify(options));
+      assert.deepEqual(
+        json.errors.map((error: { pointer: string }) => error.pointer),
+        [pointer],
+      );
+    }
+  });
+
+  it('keeps its secrets out of changes, and tells that one has changed', async () => {
+    const { json } = await create({ authentication: BEARER });
+    await patch(json.id, { authentication: { token: 'another' } });
+    const { text, json: changes } = await client.request(
+      'GET',
+      `/v18.0/changes?resource=endpoint:${json.id}`,
+    );
+    assert.ok(!text.includes(TOKEN) && !text.includes('another'));
+    assert.ok(changes.data[0].changed.includes('/authentication/token'), text);
+    await attempted();
+    assert.equal(receiver.received.at(-1)?.headers['authorization'], 'Bearer another');
+  });
+
+  it('keeps a token out of what an endpoint answers with', async () => {
+    receiver.handle((request, response) => void response.end(`you sent ${request.headers.authorization}`));
+    await create({ authentication: BEARER });
+    const { attempts } = await attempted();
+    assert.ok(attempts[0]?.response_snippet?.startsWith('you sent Bearer '));
+    assert.ok(!JSON.stringify(attempts).includes(TOKEN));
+  });
+
+  it('gives an attempt as much time as the endpoint says, and makes it once', async () => {
+    receiver.handle((_, response) => void setTimeout(() => response.end(), 1_300));
+    await create({ attempt_timeout: '10s' });
+    const before = receiver.received.length;
+    const { status, attempts } = await attempted();
+    assert.equal(status, 'delivered');
+    assert.equal(attempts.length, 1);
+    assert.ok((attempts[0]?.duration_ms ?? 0) >= 1_300);
+    assert.equal(receiver.received.length, before + 1);
+  });
+});
+
+describe('attempts at an endpoint that allows one at once', () => {
+  let system: SharedSystem;
+  let other: Service;
+  let receiver: Receiver;
+  let inFlight = 0;
+  let most = 0;
+
+  before(async () => {
+    system = await sharedSystem();
+    other = await startService(system.settings, 'all', pino({ level: 'silent' }));
+    receiver = await startReceiver({
+      handler: (_, response) => {
+        inFlight += 1;
+        most = Math.max(most, inFlight);
+        setTimeout(() => {
+          inFlight -= 1;
+          response.end();
+        }, 30);
+      },
+    });
+  });
+  after(async () => {
+    await receiver.close();
+    await other.stop();
+  });
+
+  it('are made one after another by all processes, and none is dropped [world]', async () => {
+    const client = await system.account();
+    const second = apiClient(other.url ?? '', client);
+    await client.register(receiver.url, { max_concurrency: 1 });
+    const events = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => (index % 2 === 0 ? client : second).purchase()),
+    );
+    const ids = events.map(({ deliveries }) => deliveries[0]?.id ?? '');
+    const delivered = await Promise.all(
+      ids.map((id) => client.deliveryUntil(id, ({ status }) => status === 'delivered')),
+    );
+    assert.equal(most, 1);
+    assert.ok(delivered.every(({ attempts }) => attempts.length === 1));
+  });
+});
+
+describe('leases for attempts', () => {
+  it('are as many as the endpoint allows, in all processes, and end by themselves', async () => {
+    const { settings } = await sharedSystem();
+    const uri = settings.MONGODB_URI ?? '';
+    const [one, two] = await Promise.all([connectDatabase(uri), connectDatabase(uri)]);
+    try {
+      const take = (by: typeof one, ms = 60_000) => by.attemptLeases.take('ep_leases', 3, ms);
+      const taken = await Promise.all(Array.from({ length: 12 }, (_, index) => take(index % 2 ? one : two)));
+      const held = taken.filter((lease) => lease !== undefined);
+      assert.equal(held.length, 3);
+      await held[0]?.release();
+      assert.ok(await take(two, 1));
+      // The lease of a millisecond is over by the time that the next one is asked for.
+      assert.ok(await take(one));
+      assert.equal(await take(two), undefined);
+    } finally {
+      await Promise.all([one.close(), two.close()]);
+    }
+  });
+});
