@@ -33,13 +33,13 @@ export interface ReleasedAttempts extends DirectAttempts {
   waited_ms?: number;
 }
 
-/** What a workflow asks a local activity for, and when. */
+/** Request of a workflow to a local activity, with its time. */
 export interface Asked {
   /** The workflow's time, milliseconds since the epoch. */
   asked_at: number;
 }
 
-/** What signs and accompanies a request to an endpoint. It stays inside the activity. */
+/** Secrets that sign and accompany a request to an endpoint. They stay inside the activity. */
 export interface RequestSecrets {
   /** Sent with the request. */
   headers: Readonly<Record<string, string>>;
@@ -49,7 +49,7 @@ export interface RequestSecrets {
   options: DeliverySecrets;
 }
 
-/** What an attempt needs of an endpoint. */
+/** Fields of an endpoint that an attempt needs. */
 export interface EndpointForAttempt
   extends Pick<
     Endpoint,
@@ -150,7 +150,7 @@ export interface IncidentLog {
   gone(endpoint: NamedEndpoint, attempt: string, verificationRevision: number): Promise<void>;
 }
 
-/** What verification needs of an endpoint. */
+/** Fields of an endpoint that verification needs. */
 export interface EndpointForVerification
   extends VerificationSubject,
     RequestSecrets,
@@ -164,7 +164,7 @@ export interface EndpointForVerification
       | 'legacy_header_prefix'
       | keyof DeliveryOptions
     > {
-  /** What the subscriber must return. */
+  /** Token that the subscriber must return. */
   verification_token: string;
   /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */
   verify_token?: string;
@@ -209,7 +209,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
-  /** What was read, as text. */
+  /** The part of the body that was read, as text. */
   body: string;
   /** How many bytes were read. */
   bodyBytes: number;
@@ -245,13 +245,13 @@ export interface AttemptObserver {
   attempted(request: AttemptRequest, report: AttemptReport): void;
 }
 
-/** What an attempt needs. */
+/** Dependencies of an attempt. */
 export interface AttemptDependencies {
   payloads: Pick<EventPayloads, 'of'>;
   endpoints: EndpointDirectory;
   turns: DeliveryTurns;
   leases: AttemptLeases;
-  /** What this process knows of endpoints. */
+  /** This process's knowledge of endpoints. */
   conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
   poster: HttpPoster;
   listenerExchange: ListenerExchange;
@@ -313,7 +313,7 @@ export interface ReplayPage {
   up_to: string;
 }
 
-/** What replays find and do. */
+/** Reads and actions of replays. */
 export interface ReplayLedger {
   /** @param cursor `next` of an earlier page; absent for the first one */
   find(plan: ReplayPlan, cursor: unknown): Promise<ReplayPage>;
@@ -366,7 +366,7 @@ export interface AlertRaiser {
   raise(alert: Alert): Promise<void>;
 }
 
-/** What an erasure does. Everything may be repeated. */
+/** Steps of an erasure. Everything may be repeated. */
 export interface SubjectErasures {
   /** Records the erasure, and what it covers. */
   begin(plan: ErasurePlan): Promise<void>;
@@ -378,7 +378,7 @@ export interface SubjectErasures {
   complete(plan: ErasurePlan, cancelled: number): Promise<void>;
 }
 
-/** What the activities need. */
+/** Dependencies of the activities. */
 export interface ActivityDependencies {
   /** Makes one attempt. @throws if it could not be made */
   attempt(request: AttemptRequest): Promise<AttemptReport>;

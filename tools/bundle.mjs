@@ -1,6 +1,6 @@
 /**
- * Bundles the command line into `dist/bin`: to find, read and link two thousand modules takes a sixth of the time in
- * which a service becomes ready (`docs/decisions/0037-ready-soon.md`). A part that is loaded later, such as a command,
+ * Bundles the command line into `dist/bin`: finding, reading and linking two thousand modules takes a sixth of the time
+ * until a service is ready (`docs/decisions/0005-embedded-servers.md`). A part that is loaded later, such as a command,
  * stays a file of its own.
  */
 import { readFile } from 'node:fs/promises';

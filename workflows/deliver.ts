@@ -72,11 +72,11 @@ interface Released {
 }
 
 /**
- * What it does depends on times that stand in its history, and not on the clock around a local activity. A task that
- * lasts longer than 8 s is kept alive by others, and a replay, which takes them for one, has the time of the last of
- * them from its beginning. So a local activity says when it has ended, by the time at which it was asked for, and what
- * comes meanwhile is taken in then; where the clock of a task has decided something, that task has none. Timers say
- * whether a time has come. No clock but Temporal's counts.
+ * Workflow of one or more deliveries: its commands depend on times that stand in its history, and not on the clock
+ * around a local activity. A task that lasts longer than 8 s is kept alive by others, and a replay, which takes them
+ * for one, has the time of the last of them from its beginning. So a local activity says when it has ended, by the time
+ * at which it was asked for, and what comes meanwhile is taken in then; where the clock of a task has decided
+ * something, that task has none. Timers say whether a time has come. No clock but Temporal's counts.
  */
 class Deliveries {
   private readonly input: LiveGroup;
@@ -195,7 +195,7 @@ class Deliveries {
     }
   }
 
-  /** What makes attempts in the direct lane, inside a workflow task. */
+  /** Activities that make attempts in the direct queue, inside a workflow task. */
   private get direct() {
     return proxyLocalActivities<Activities>({
       startToCloseTimeout: this.input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS,

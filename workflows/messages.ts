@@ -32,17 +32,17 @@ export function replayIn(operator: unknown): string | undefined {
   return typeof replay === 'string' && REPLAY_ID.test(replay) ? replay : undefined;
 }
 
-/** What an operator can do to a live delivery, by the name that the HTTP interface and the record give it. */
+/** Actions of an operator on an open delivery, by their names in the HTTP interface and the record. */
 export const ACTIONS = ['retry', 'cancel', 'pause', 'resume'] as const satisfies readonly Action[];
 
-/** What is to be done to a delivery. */
+/** Order to change a delivery. */
 export interface Act extends Operator {
   action: Action;
   /** The delivery's id; may be absent if the execution has one delivery. */
   delivery?: string;
 }
 
-/** What is to be done, whatever was sent: the name of the action alone will do. */
+/** The order in whatever was sent: the name of the action alone will do. */
 export function actIn(order: unknown): Partial<Act> {
   return typeof order === 'string' ? { action: order as Action } : ((order ?? {}) as Partial<Act>);
 }
@@ -78,7 +78,7 @@ export const release = defineSignal<[Release]>('release');
 /** Something happened that people are to be alerted to. */
 export const raiseAlert = defineSignal<[Alert]>('raiseAlert');
 
-/** What a release of an endpoint's backlog comprises. */
+/** Scope of a release of an endpoint's backlog. */
 export interface ReleaseScope {
   /** Whether deliveries that wait for a retry go along with those that are parked. */
   retries: boolean;
@@ -104,7 +104,7 @@ export const confirmed = defineSignal<[Confirmation]>('confirmed');
 
 export type ReplayUpdate = UpdateDefinition<ReplayProgress, [Operator | undefined]>;
 
-/** What an operator can do to a replay, by the name that the HTTP interface gives it. */
+/** Actions of an operator on a replay, by their names in the HTTP interface. */
 export const REPLAY_UPDATES: Record<ReplayIntervention['action'], ReplayUpdate> = {
   /** Act on nothing more until the replay is resumed. What is under way ends: about a second's worth. */
   pause: defineUpdate('pauseReplay'),

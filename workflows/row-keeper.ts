@@ -7,7 +7,7 @@ import { type AttemptOrders, TURNS_OF_ATTEMPTS } from '../src/domain/records/row
 import { type Told, type ToldRun, toldOf } from '../src/domain/records/told.js';
 import { encodedBytes } from '../src/domain/text/encoded-bytes.js';
 
-/** What is told of deliveries in one activity, bytes: its input stands in the history. */
+/** The most that one activity reports of deliveries, bytes: its input stands in the history. */
 const MAX_TOLD_BYTES = 500_000;
 
 /** A workflow task waits so long for rows to be kept; then an activity keeps on, for as long as it takes. */
@@ -30,7 +30,7 @@ export class RowKeeper {
   private readonly surroundings: Surroundings;
   /** The records of deliveries as they were told of last, by index; '' before that. */
   private readonly kept: string[];
-  /** What happened to deliveries since then that their records do not say. */
+  /** Timeline entries of deliveries since then that their records do not contain. */
   private readonly said = new Map<number, TimelineItem[]>();
   /** How often it was tried in a workflow task. */
   private tries = 0;
@@ -69,7 +69,7 @@ export class RowKeeper {
     await condition(() => this.isKeeping || this.tries > tries || !this.untold.includes(index));
   }
 
-  /** What whoever makes attempts needs to make them, and to keep the rows of their deliveries. */
+  /** Input of an activity that makes attempts and stores the rows of their deliveries. */
   ordersFor(attempts: readonly MemberAttempt[]): AttemptOrders {
     const { schedule, attempt_timeout_ms, park_limit_ms } = this.input;
     const turn = this.turns + 1;
@@ -163,7 +163,7 @@ export function startedAt(): string {
   return typeof known === 'string' ? known : workflowInfo().startTime.toISOString();
 }
 
-/** What is told, in parts that Temporal takes. */
+/** Reports in parts that Temporal takes. */
 function partsOf(told: Told): Told[] {
   const parts: Told[] = [];
   let bytes = 0;

@@ -7,7 +7,7 @@ import { closingOf } from '../src/domain/stats/closing.js';
 import type { Timings } from '../src/domain/timings.js';
 import { deliveries as sink } from './sinks.js';
 
-/** What an execution of deliveries shows of them, besides their rows: to people in Temporal UI, and to counts. */
+/** States that an execution shows of its deliveries besides their rows: to people in Temporal UI, and to counts. */
 export class ShownStates {
   private readonly input: LiveGroup;
   private readonly machine: GroupMachine;

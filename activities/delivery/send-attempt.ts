@@ -111,8 +111,8 @@ function sentTo(targetUrl: string, secrets: readonly string[]): string {
 }
 
 /**
- * What is kept of a response. An endpoint may answer with what it was sent, so secrets are removed. That is done before
- * anything is cut, because the first half of a secret would stay.
+ * Part of a response that is stored. An endpoint may answer with what it was sent, so secrets are removed. That is done
+ * before anything is cut, because the first half of a secret would stay.
  */
 function keptOf(
   { statusCode, headers, body, bodyBytes, bodySha256, isCut }: HttpAnswer,

@@ -11,7 +11,7 @@ const PER_MINUTE = 60;
 /** So many decimals of a rate are meant, and not made by multiplying. */
 const RATE_DIGITS = 6;
 
-/** What a verification attempt needs besides the endpoint. */
+/** Input of a verification attempt besides the endpoint. */
 interface VerificationContext {
   poster: HttpPoster;
   userAgent: string;

@@ -18,7 +18,7 @@ interface IncidentPorts {
   ledger: LedgerWriter;
 }
 
-/** What incidents and time do to an endpoint. Each may be repeated after a crash. */
+/** Activities by which incidents and time change an endpoint. Each may be repeated after a crash. */
 export function createEndpointActivities({ endpoints, ledger, raiser }: IncidentPorts) {
   const ports = { endpoints, ledger, raiser };
   return {

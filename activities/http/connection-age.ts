@@ -21,7 +21,7 @@ export function greatestAge(expiresAt: number | undefined, mostMs = MAX_AGE_MS):
   return Math.min(goodForMs, mostMs);
 }
 
-/** What is known of a connection to an endpoint. */
+/** State of a connection to an endpoint. */
 interface Use {
   /** Where it leads, also behind a proxy. */
   address: string;

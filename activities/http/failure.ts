@@ -59,7 +59,7 @@ const WORDS: Record<AttemptErrorCode, string> = {
   listener_disconnected: 'no listener is connected',
 };
 
-/** What DNS said, or did not say, of a host name. */
+/** Descriptions of DNS failures of a host name. */
 const WORDS_OF_DNS: Record<UnresolvedReason, string> = {
   not_found: 'the host name does not exist',
   no_addresses: 'the host name has no address',

@@ -6,7 +6,7 @@ import { whileBeating } from '../while-beating.js';
 /** A part of an append ends after this, even if more is to be appended. Milliseconds. */
 const PART_TIME_MS = 20_000;
 
-/** What a part of an append has done. */
+/** Result of a part of an append. */
 export interface LogPart {
   /** Changes that were appended. */
   appended: number;
@@ -18,7 +18,7 @@ export interface LogPart {
   checkpoint?: string;
 }
 
-/** What to append. A Temporal payload. */
+/** Request for an append. A Temporal payload. */
 export interface LogRequest {
   /** The signed note of the last checkpoint, as far as Temporal knows. */
   checkpoint?: string;

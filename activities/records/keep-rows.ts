@@ -5,7 +5,7 @@ import { endOf } from '../../src/domain/explain/timeline.js';
 import type { Told } from '../../src/domain/records/told.js';
 import type { ActivityDependencies } from '../ports.js';
 
-/** What keeps rows of deliveries by what their execution tells. */
+/** Activities that store rows of deliveries by the reports of their execution. */
 export function createKeepRows({
   rows,
   endpoints,

@@ -32,7 +32,7 @@ import { openAttempts } from '../../src/domain/view/attempt-view.js';
 /** How often rows are read again in whose place somebody else has written. Two runs at once are rare. */
 const MAX_TRIES = 10;
 
-/** What its run tells late of a delivery that was terminated is stale. */
+/** Turn of a delivery that was terminated: a late report of its run is stale. */
 const LAST_TURN = Number.MAX_SAFE_INTEGER;
 
 export interface KeeperOptions {

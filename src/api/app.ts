@@ -155,7 +155,7 @@ function unversioned(router: Router<State>): Middleware {
   return (ctx, next) => (VERSIONED.test(ctx.path) ? next() : routes(ctx, next));
 }
 
-/** What the request has listed in Temporal is for its account, or for the platform or operator that acts for it. */
+/** Names the account whose lists in Temporal the request reads, or the platform or operator that acts for it. */
 function askFor({ visibility }: ApiDependencies): Middleware {
   return (ctx, next) => {
     const { account, platform } = ownerOf(ctx);

@@ -61,6 +61,9 @@ export const IMPATIENT = { HOOKLINE_DISABLE_AFTER: '4s', HOOKLINE_PROBE_INTERVAL
  */
 export const UNTIL_DISABLED = { retry_schedule: Array<string>(15).fill('500ms') };
 
+/** Each delivery has an execution of its own, also in a moment of many: for tests that read one in Temporal. */
+export const ONE_BY_ONE = { HOOKLINE_GROUP_COMMIT: 'off' };
+
 /** Behind a proxy that says who calls. */
 export const PROXIED = { HOOKLINE_PROXY_HOPS: '1' };
 
@@ -76,7 +79,7 @@ export const VERIFYING = {
   HOOKLINE_ENDPOINT_VERIFICATION: 'required',
   HOOKLINE_VERIFICATION_SCHEDULE: '1h',
   HOOKLINE_PUBLIC_URL: 'https://hooks.example.com',
-  HOOKLINE_GROUP_COMMIT: 'off',
+  ...ONE_BY_ONE,
 };
 
 /**

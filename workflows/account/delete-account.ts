@@ -9,7 +9,7 @@ import {
 import { TIMINGS, type Timings } from '../../src/domain/timings.js';
 import { continueWithMemo } from '../continue-with-memo.js';
 
-/** What a deletion has done, for the run that continues it. */
+/** State of a deletion, for the run that continues it. */
 export interface DeletionSoFar {
   deletion: AccountDeletion;
   /** When its access had ended, milliseconds since the epoch. */

@@ -21,7 +21,7 @@ const TRIES = 4;
  */
 const MAX_ADDRESSES = 64;
 
-/** What c-ares, which asks for Node.js, calls answers without an address. Everything else is a failure. */
+/** Names that c-ares, which Node.js uses, has for responses without an address. Everything else is a failure. */
 const REASONS: Record<string, UnresolvedReason> = {
   ENOTFOUND: 'not_found',
   EBADNAME: 'not_found',
@@ -68,7 +68,7 @@ export async function askForAddresses(resolver: Resolver, name: string): Promise
   return come.length === asked.length ? answer : { ...answer, whole: all.then(together) };
 }
 
-/** What DNS said about a name for one family of addresses. */
+/** Result of DNS for a name and one family of addresses. */
 interface FamilyAnswer {
   family: number;
   addresses: ResolvedAddress[];

@@ -4,7 +4,7 @@ export interface ResolvedAddress {
   family: number;
 }
 
-/** What a name leads to. */
+/** Addresses of a name. */
 export interface NameAnswer {
   addresses: readonly ResolvedAddress[];
   /** How long it may be kept, milliseconds; absent: it is not from DNS, and is looked up anew each time. */
@@ -22,7 +22,7 @@ export type ResolveName = (hostname: string) => Promise<NameAnswer>;
  */
 export type UnresolvedReason = 'not_found' | 'no_addresses' | 'too_many' | 'silent' | 'refused' | 'failed';
 
-/** What DNS says for certain, in place of addresses. */
+/** Results of DNS that are certain, in place of addresses. */
 const KNOWN: ReadonlySet<UnresolvedReason> = new Set(['not_found', 'no_addresses', 'too_many']);
 
 /** A name was looked up in vain. */

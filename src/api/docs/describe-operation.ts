@@ -204,7 +204,7 @@ function parameters(
   return [...inPath, ...inQuery, ...inHeaders];
 }
 
-/** What is refused otherwise. */
+/** Patterns outside of which headers are refused. */
 const HEADER_PATTERNS: Record<string, string> = {
   'Idempotency-Key': '^[\\x21-\\x7e]{1,255}$',
   [ACCOUNT_HEADER]: '^[A-Za-z0-9_.:@-]{0,128}$',
@@ -213,7 +213,7 @@ const HEADER_PATTERNS: Record<string, string> = {
 const ACCOUNT_HEADER_MEANING =
   'The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin';
 
-/** What a resource's ids look like, by its name in the path. */
+/** Kinds of ids, by the name of a resource in a path. */
 const ID_KINDS: Record<string, IdKind> = {
   accounts: 'account',
   api_keys: 'api_key',

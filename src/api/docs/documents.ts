@@ -7,8 +7,8 @@ import { pathOf } from '../web/web-routes.js';
 import type { JsonObject } from './json.js';
 
 /**
- * What the reference may do: run its own script and style, call the API beside it, and show the pictures that stand in
- * its style. Its libraries write HTML (cleaned by DOMPurify) into the page, so it cannot require trusted types.
+ * Content security policy of the reference: run its own script and style, call the API beside it, and show the pictures
+ * in its style. Its libraries write HTML (cleaned by DOMPurify) into the page, so it cannot require trusted types.
  */
 const REFERENCE_POLICY = [
   "default-src 'none'",

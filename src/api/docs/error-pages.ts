@@ -32,7 +32,7 @@ function adviceOn(code: ProblemCode): string {
 }
 
 /**
- * What the texts have of Markdown. Their links lead to files that are not served, so that only what they say is left.
+ * HTML of the Markdown in the texts. Their links lead to files that are not served, so that only what they say is left.
  */
 function htmlOf(markdown: string): string {
   return escapeHtml(markdown.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1')).replace(

@@ -70,7 +70,7 @@ const DESCRIPTION = [
 const ONE_OF =
   'Use one of `bearer`, `access_token` and `oauth2`: a request with a token in two places is refused.';
 
-/** What each first part of a path is about. */
+/** Tag of each first part of a path. */
 const TAGS = {
   events: 'What producers send',
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',

@@ -33,8 +33,8 @@ const HEADERS: Record<string, { description: string; schema: JsonObject; example
 };
 
 /**
- * What endpoints receive: a webhook for each kind that every account has. Kinds that an account has added are delivered
- * alike.
+ * Webhooks that endpoints receive: one for each kind that every account has. Kinds that an account has added are
+ * delivered alike.
  */
 export function describeWebhooks(components: SchemaComponents): JsonObject {
   return Object.fromEntries(EVENT_KINDS.map((kind) => [kind.name, { post: describe(kind, components) }]));

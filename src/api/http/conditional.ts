@@ -2,7 +2,7 @@ import { matchesEtag } from '../../domain/http/etag.js';
 import { Problem } from '../../domain/http/problem.js';
 import type { Context } from './context.js';
 
-/** What an operation declares that answers with an entity tag. */
+/** Declaration of an operation whose response has an entity tag. */
 export const IF_NONE_MATCH = {
   'If-None-Match': 'The ETag of an earlier response: the response is 304 if nothing has changed',
 };

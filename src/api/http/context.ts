@@ -32,7 +32,7 @@ import type { PayloadChecks } from '../payloads/payload-checks.js';
 import type { Caller } from './caller/caller.js';
 import type { Metrics } from './metrics.js';
 
-/** What middlewares leave for those behind them. */
+/** Values that middlewares set for those behind them. */
 export interface State {
   request_id: string;
   /** The operation that answers, once it is known. */
@@ -63,7 +63,7 @@ export function ownerOf({ state: { caller, account } }: Pick<Context, 'state'>):
   return { account: account_id, platform: account?.platform_id ?? account_id };
 }
 
-/** What makes a system on one's own machine convenient, and is nowhere else. */
+/** Conveniences of a system on one's own machine, absent elsewhere. */
 export interface Development {
   /** Signs in whoever started it. */
   signIns: SignInCodes;
@@ -71,7 +71,7 @@ export interface Development {
   temporalUiUrl: string | undefined;
 }
 
-/** What the routes stand on. */
+/** Dependencies of the routes. */
 export interface ApiDependencies {
   settings: Settings;
   /** Where deliveries may go. */
@@ -106,7 +106,7 @@ export interface ApiDependencies {
   replayReader: ReplayReader;
   replaySources: ReplaySources;
   registrations: Registrations;
-  /** What there is under `hookline dev` alone. */
+  /** Present under `hookline dev` alone. */
   development?: Development | undefined;
   /** Public keys of the log. */
   logKeys: {
@@ -119,14 +119,14 @@ export interface ApiDependencies {
   metrics: Metrics;
   /** Absent if nothing is traced. */
   tracing?: Pick<Tracing, 'request'> | undefined;
-  /** What `/metrics` answers. */
+  /** Response of `/metrics`. */
   metricsPage: { contentType: string; text(): Promise<string> };
   logger: Logger;
-  /** What must hold for the service to be ready: name and check; a check that rejects says why. */
+  /** Conditions of readiness: name and check; a check that rejects says why. */
   readiness: Record<string, () => Promise<void>>;
   /** Aborted once the process is to stop: it still takes requests, and is not ready for more. */
   stopping: AbortSignal;
-  /** What is wrong and keeps nothing from being done: sentences. */
+  /** Warnings about faults that stop nothing: sentences. */
   warnings(): string[];
   /** Errors that mean that a server behind is out of reach for the moment. */
   isUnavailable: (error: unknown) => boolean;

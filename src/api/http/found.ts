@@ -2,14 +2,14 @@ import { type IdKind, isId } from '../../domain/basics/ids.js';
 import { notFound } from '../../domain/http/problem.js';
 import type { ApiDependencies } from './context.js';
 
-/** What people call what has an id, where its kind says it otherwise. */
+/** Names for people of resources that have ids, where their kind says it otherwise. */
 const NAMES: Partial<Record<IdKind, string>> = {
   api_key: 'API key',
   oauth_client: 'OAuth client',
   portal_session: 'portal session',
 };
 
-/** What an id stands for. @param get called if it has the form of its kind @throws Problem 404 if there is nothing */
+/** The resource of an id. @param get called if it has the form of its kind @throws Problem 404 if there is nothing */
 export async function found<T>(kind: IdKind, id: string, get: () => Promise<T | undefined>): Promise<T> {
   const there = isId(kind, id) ? await get() : undefined;
   if (there === undefined) throw notFound(NAMES[kind] ?? kind, id);

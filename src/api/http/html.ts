@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** What the build of the web application makes of its colours and `pages.css`, for pages that have no script. */
+/** Stylesheet that the build makes of the web application's colours and `pages.css`, for pages that have no script. */
 const FILE = new URL('../../../web/dist/pages.css', import.meta.url);
 
 let style: string | undefined;
@@ -39,7 +39,7 @@ ${body}
 }
 
 /**
- * What such a page may do: its own style, and forms to here.
+ * Content security policy of such a page: its own style, and forms to this service.
  *
  * @param options `style`: behind that of every page; `formTarget`: an origin that a form may lead to besides, because
  * browsers check the redirect that follows a form, too; `pictures`: the origin that pictures may come from

@@ -32,7 +32,7 @@ export async function ledgerPage<T>(
   return { data, ...(next !== undefined && { after: sealCursor(secret, place, next) }) };
 }
 
-/** What a cursor is sealed for. */
+/** Place for which a cursor is sealed. */
 export function cursorPlace(list: string, accountId: string): string {
   return `${list}:${accountId}`;
 }

@@ -3,7 +3,7 @@ import { PROBLEMS } from '../../domain/http/problems.js';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What the API counts, for Prometheus. No label holds anything of a request but its operation, status and policy. */
+/** Metrics of the API, for Prometheus. No label holds anything of a request but its operation, status and policy. */
 export function createMetrics(registry: Registry) {
   const registers = [registry];
   return {
@@ -34,7 +34,7 @@ export function createMetrics(registry: Registry) {
   };
 }
 
-/** What an operation, and what is none, can fail with while the service is at fault. */
+/** Statuses of requests, to an operation or to none, that fail through the service's fault. */
 const AT_FAULT = ['500', '503'];
 
 /**

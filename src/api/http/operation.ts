@@ -9,13 +9,13 @@ import { refusePortal, requireScope } from './caller/refusals.js';
 import type { Context, Middleware, State } from './context.js';
 import { checkBody } from './validation.js';
 
-/** What one response of an operation looks like. */
+/** Description of one response of an operation. */
 export interface ResponseDocument {
   description: string;
   /** Shape of the JSON body; absent if there is none. */
   schema?: z.ZodType;
   /**
-   * What the body is as `text/plain`, which it is for who asks for that, or always without a schema; absent if it is
+   * Description of the body as `text/plain`, for requests that ask for it, or always without a schema; absent if it is
    * JSON alone.
    */
   text?: string;
@@ -30,7 +30,7 @@ type ParamsOf<Path extends string> = Path extends `${infer Part}/${infer Rest}`
     ? Record<Name, string>
     : unknown;
 
-/** What a handler receives besides Koa's context: checked input. */
+/** Input of a handler besides Koa's context, checked. */
 export interface Input<Query = unknown, Body = unknown, Path extends string = string> {
   /** The account that the caller acts for; empty without a token. */
   account_id: string;
@@ -39,10 +39,10 @@ export interface Input<Query = unknown, Body = unknown, Path extends string = st
   body: Body;
 }
 
-/** What an operation takes and answers, and the code that does it. */
+/** Input and responses of an operation, and the code that does it. */
 interface Definition<Query extends z.ZodType, Body extends z.ZodType, Path extends string> {
   summary: string;
-  /** What the caller's token must allow, or several scopes, one of which is enough; absent: any token will do. */
+  /** Scope that the caller's token must have, or several scopes, one of which is enough; absent: any token will do. */
   scope?: Scope | readonly Scope[];
   /** Whether a platform need not name the account that it acts for. */
   isAboutAccounts?: true;

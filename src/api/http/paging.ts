@@ -27,7 +27,7 @@ export function listOperation<const Path extends string, Shape extends z.ZodRawS
     read,
     ...others
   }: Omit<Parameters<typeof operation>[3], 'query' | 'body' | 'responses' | 'handle'> & {
-    /** What the response is, and the shape of a row, which has an id. */
+    /** Description of the response, and the shape of a row, which has an id. */
     page: [description: string, row: z.ZodType];
     /** Of the query, besides those of every list. */
     parameters?: Shape;

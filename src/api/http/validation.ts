@@ -34,8 +34,8 @@ function check<T extends z.ZodType>(
 }
 
 /**
- * What is wrong with a value and what to send instead, as the end of a sentence that begins with its name. A schema
- * that has a message of its own comes first.
+ * Error of a value and the value to send instead, as the end of a sentence that begins with its name. A schema that has
+ * a message of its own comes first.
  */
 function describe(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {

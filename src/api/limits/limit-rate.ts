@@ -78,7 +78,7 @@ export function limitCaller({ token, account }: Limiters): Middleware {
   };
 }
 
-/** What the requests of a token are counted by: for each account that it acts for. */
+/** Key by which the requests of a token are counted: one for each account that it acts for. */
 export function tokenKey({ id, profile_id }: Caller): string {
   return `${id}:${profile_id}`;
 }
@@ -92,7 +92,7 @@ function count(ctx: Context, limiter: RateLimiter, key: string, perMinute?: numb
   ctx.state.uncount = giveBack;
 }
 
-/** What requests without a token are counted by. */
+/** Key by which requests without a token are counted. */
 const addressOf = ({ ip }: Context): string => anonymous(addressKey(ip));
 
 /** IPv4 addresses one by one; of IPv6 the network of 64 bits, which is what one caller is given. */

@@ -11,7 +11,7 @@ import { RateTable, type SharedTable } from '../../domain/access/limits/rate-tab
 import { Problem } from '../../domain/http/problem.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 
-/** What is answered about limits; and why, if the request is refused. */
+/** Response about limits; and why, if the request is refused. */
 export interface Verdict {
   headers: Record<string, string>;
   refusal?: Problem;
@@ -53,7 +53,7 @@ export class RateLimiter {
     this.refused = refused;
   }
 
-  /** What it has counted, to be shared with other processes. */
+  /** Its counts, to be shared with other processes. */
   get tables(): readonly SharedTable[] {
     return [...this.windows.map(({ table }) => table), this.own, this.blocks];
   }

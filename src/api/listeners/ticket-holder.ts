@@ -4,7 +4,7 @@ import { checkCredential } from '../http/caller/token-check.js';
 import type { ApiDependencies } from '../http/context.js';
 import type { Ticket } from './tickets.js';
 
-/** What a token must allow for a ticket, and as long as the stream is open. */
+/** Scope that a token must have for a ticket, and as long as the stream is open. */
 export const STREAM_SCOPE = 'endpoints:write';
 
 /**

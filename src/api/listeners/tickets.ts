@@ -13,10 +13,7 @@ const sealedSchema = z.object({
   credential: z.object({ type: z.enum(CALLER_TYPES), token_hash: z.string() }),
 });
 
-/**
- * What a ticket allows: to connect once to the stream of one listener, as long as the token that it was given to allows
- * it.
- */
+/** Permission to connect once to the stream of one listener, as long as the token that it was issued to allows it. */
 export type Ticket = Omit<z.output<typeof sealedSchema>, 'expires_at'> & { endpoint_id: string };
 
 /** Makes a ticket, which any process of the installation can check. @param now milliseconds since the epoch */

@@ -32,7 +32,7 @@ export function createAdapter(database: Database): AdapterFactory {
   });
 }
 
-/** What a client holds because somebody allowed it. */
+/** Records that a client holds because somebody allowed it. */
 const GRANTED = new Set(['Grant', 'AuthorizationCode', 'AccessToken', 'RefreshToken', 'ClientCredentials']);
 
 /**

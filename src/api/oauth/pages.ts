@@ -7,7 +7,7 @@ import { colorStyle } from '../web/portal-look.js';
 /** Where people log in and consent. */
 export const INTERACTION_PATH = '/oauth/interaction';
 
-/** What a scope allows, for the person who is asked. */
+/** Descriptions of scopes for the person who is asked. */
 const MEANINGS: Record<Scope, string> = {
   'events:write': 'Send events',
   'deliveries:read': 'Read events and their deliveries',
@@ -28,7 +28,7 @@ const MEANINGS: Record<Scope, string> = {
 
 /** Headers and text of the pages that people see, in the look of the installation: no account is known yet. */
 export class Pages {
-  /** What the service calls itself. */
+  /** Name of the service. */
   readonly name: string;
   private readonly logoUrl: string | undefined;
   private readonly style: string;
@@ -98,7 +98,7 @@ ${cancelForm(path, 'Go back')}`,
     return this.render(title, `<p>${escapeHtml(text)}</p>`);
   }
 
-  /** What a person is told while the database is out of reach. */
+  /** Page for a person while the database is out of reach. */
   get outOfReach(): { title: string; text: string } {
     return { title: `${this.name} is not available`, text: 'Wait a few seconds, then load this page again.' };
   }

@@ -15,7 +15,7 @@ import { answerErrorPages, ErrorPage, loginEnded } from './error-pages.js';
 import { INTERACTION_PATH, type Pages } from './pages.js';
 import { accountOf } from './policy.js';
 
-/** What the library answers. */
+/** Paths of the library. */
 const LIBRARY_PATHS = [
   '/.well-known/oauth-authorization-server',
   '/oauth/authorize',
@@ -181,7 +181,7 @@ function interactionRoutes(
   }
 }
 
-/** What the person who is logged in may allow of what is asked. @throws ErrorPage 404 if they have no login any more */
+/** Requested scopes that the person who is logged in may allow. @throws ErrorPage 404 if they have no login any more */
 async function allowable(
   database: Database,
   accountId: string,

@@ -3,9 +3,8 @@ import type { Owner } from '../../domain/access/owner-turns.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 
 /**
- * What work waits for: none waits for another kind. `schema` is checking a schema that somebody registers, `quick` a
- * payload that takes little time, `long` any other; `spent` a payload of a platform that has used {@link SPENT_MS}
- * lately.
+ * Queues of work: none waits for another. `schema` is checking a schema that somebody registers, `quick` a payload that
+ * takes little time, `long` any other; `spent` a payload of a platform that has used {@link SPENT_MS} lately.
  */
 export type Lane = 'schema' | 'quick' | 'long' | 'spent';
 
@@ -27,7 +26,7 @@ export const SPENT_MS = 3_000;
 export const MAX_WAITING_PER_ACCOUNT = 100;
 export const MAX_WAITING_PER_PLATFORM = 200;
 
-/** What was used this long ago counts half, milliseconds. */
+/** Age at which use counts half, milliseconds. */
 const HALF_LIFE_MS = 10_000;
 /** Accounts and platforms whose use is remembered. */
 const MAX_REMEMBERED = 20_000;

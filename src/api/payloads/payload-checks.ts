@@ -12,11 +12,11 @@ import { type InputError, Problem } from '../../domain/http/problem.js';
 import { CheckPool, tooSlow } from './check-pool.js';
 import { RecentUse } from './fair-queue.js';
 
-/** What a step of a cost takes, milliseconds. */
+/** Duration of a step of a cost, milliseconds. */
 const STEP_MS = 5e-6;
-/** What is checked on the main thread. */
+/** Bounds of checks on the main thread. */
 const MAIN_THREAD = {
-  /** What takes at most this many, about 5 ms, and whose schema is small to compile. */
+  /** Most steps of a check, about 5 ms, whose schema is small to compile. */
   steps: 1_000_000,
   subschemas: 64,
   patternSize: 500,
@@ -25,7 +25,7 @@ const MAIN_THREAD = {
    * Milliseconds.
    */
   spentMs: 3_000,
-  /** What takes less than this, 0.1 ms, is not counted. */
+  /** Checks of less than this, 0.1 ms, are not counted. */
   countedSteps: 20_000,
 };
 /** A check in the pool of at most so many steps, 100 ms, is quick. */

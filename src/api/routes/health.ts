@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import { atMostEvery } from '../../domain/basics/at-most-every.js';
 import type { ApiDependencies, State } from '../http/context.js';
 
-/** What a process's health is known by. */
+/** Dependencies that show a process's health. */
 export type Health = Pick<ApiDependencies, 'readiness' | 'stopping' | 'warnings'>;
 
 /** A response about a process's health. */

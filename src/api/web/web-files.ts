@@ -46,7 +46,7 @@ export function answerFile(ctx: Context, { type, hash, content }: WebFile, cache
   ctx.body = content[encoding];
 }
 
-/** What the build has made of a page, its scripts and its styles, read when it is first asked for. */
+/** Files that the build has made of a page, its scripts and its styles, read when the first one is requested. */
 export class BuiltSite {
   readonly #assetsPath: string;
   readonly #files: () => ReturnType<typeof readWebFiles>;

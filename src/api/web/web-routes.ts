@@ -4,8 +4,8 @@ import { logoOrigins, portalLook, withLook, withMeta } from './portal-look.js';
 import { BuiltSite, WEB_FOLDER } from './web-files.js';
 
 /**
- * What the page may do: load scripts, styles and pictures of ours, and call the API beside it. No script or style
- * stands in the page, so none needs a hash.
+ * Content security policy of the page: load scripts, styles and pictures of ours, and call the API beside it. No script
+ * or style stands in the page, so none needs a hash.
  */
 const POLICY = [
   "default-src 'none'",

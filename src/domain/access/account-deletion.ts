@@ -1,14 +1,9 @@
 import type { Origin } from '../change/change.js';
 
-/**
- * What a deletion is doing: ending access, removing endpoints, ending open deliveries, erasing payloads, or nothing any
- * more.
- */
+/** Stage of a deletion: ending access, removing endpoints, ending open deliveries, erasing payloads, or done. */
 export const DELETION_STAGES = ['access', 'endpoints', 'deliveries', 'payloads', 'done'] as const;
 
-/**
- * What happens to the payloads of the account's events: they are kept with its record, or their data keys are deleted.
- */
+/** Rule for the payloads of the account's events: they are kept with its record, or their data keys are deleted. */
 export const PAYLOAD_RULES = ['keep', 'erase'] as const;
 
 export type PayloadRule = (typeof PAYLOAD_RULES)[number];
@@ -36,7 +31,7 @@ export function newDeletion({ payloads }: Pick<DeletionRequest, 'payloads'>): Ac
   return { stage: 'access', ...ended, ...(payloads === 'erase' && { keys_erased: 0 }) };
 }
 
-/** What is to be deleted, and who asked for it: recorded with everything that ends. */
+/** Request for a deletion, with who asked for it. It is recorded with everything that ends. */
 export interface DeletionRequest {
   account_id: string;
   origin: Origin;
@@ -60,7 +55,7 @@ export interface EndedDeliveries {
   next?: unknown;
 }
 
-/** What the deletion of an account does. Everything can be repeated. */
+/** Steps of the deletion of an account. Everything can be repeated. */
 export interface AccountRemoval {
   /** Closes the account, and ends its credentials and replays. @returns how many credentials have ended */
   endAccess(request: DeletionRequest): Promise<number>;

@@ -1,7 +1,7 @@
 import type { PortalLook } from '../look/portal-look.js';
 import type { AccountDeletion } from './account-deletion.js';
 
-/** What an account is: `deleting` while its deletion is under way, `deleted` when only its record is left. */
+/** Status of an account: `deleting` while its deletion is under way, `deleted` when only its record is left. */
 export const ACCOUNT_STATUSES = ['active', 'deleting', 'deleted'] as const;
 export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
 

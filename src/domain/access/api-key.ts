@@ -1,8 +1,8 @@
 import { TokenKind } from './checked-token.js';
 
 /**
- * What a caller may do. A key or token holds some of them. `platform` is to manage a platform's accounts and to act for
- * them; `admin` is the operator's.
+ * Permissions of a caller. A key or token holds some of them. `platform` is to manage a platform's accounts and to act
+ * for them; `admin` is the operator's.
  */
 export const SCOPES = [
   'events:write',

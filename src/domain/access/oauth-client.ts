@@ -17,7 +17,7 @@ export interface OAuthClient {
   name: string;
   grant_types: GrantType[];
   redirect_uris: string[];
-  /** What its tokens may be allowed at most. */
+  /** Scopes that its tokens can have at most. */
   scopes: Scope[];
   token_endpoint_auth_method: ClientAuthMethod;
   created_at: string;

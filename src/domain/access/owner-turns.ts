@@ -11,7 +11,7 @@ export interface Owner {
 /** Accounts and platforms of which it is remembered whose turn was last. */
 const MAX_REMEMBERED = 20_000;
 
-/** What waits for an account. */
+/** Queue of an account. */
 interface Line<T> {
   owner: Owner;
   /** When each of them began to wait, by any clock. */

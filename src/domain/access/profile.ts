@@ -14,7 +14,7 @@ export interface Profile {
   updated_at: string;
 }
 
-/** What the account that owns a profile sets. */
+/** Fields of a profile that the account which owns it sets. */
 export type ProfileInput = Omit<Profile, 'id' | 'account_id' | 'created_at' | 'updated_at'>;
 
 /** The fields that `GET /me` knows, in the order of the documentation. */
@@ -34,7 +34,7 @@ export const PROFILE_FIELDS = [
 
 export type ProfileField = (typeof PROFILE_FIELDS)[number];
 
-/** What `GET /me` answers where no fields are named. */
+/** Response of `GET /me` where no fields are named. */
 export const DEFAULT_PROFILE_FIELDS: readonly ProfileField[] = ['id', 'username', 'name'];
 
 /**

@@ -23,7 +23,7 @@ export class SealError extends Error {
  */
 export class SecretBox {
   private readonly keys: readonly [SecretKey, ...SecretKey[]];
-  /** What tags are made with, by key and purpose: as lists are read, a tag is compared for each row. */
+  /** Keys of tags, by key and purpose: a list compares a tag for each of its rows. */
   private readonly tagKeys = new Map<string, Buffer>();
 
   /** @param keys the first one seals; all of them open */
@@ -102,9 +102,9 @@ const PAYLOAD_PREFIX = 'payload.';
 const WRAPPING_PREFIX = 'wrapping.';
 
 /**
- * What wraps data keys: the newest wrapping key; without any the newest payload key, or the newest secret key if
- * payloads are not encrypted. It opens what any of them wrapped, so that encryption can be turned on later, and keys
- * that wrap nothing else be used from then on.
+ * Box that wraps data keys: with the newest wrapping key; without any with the newest payload key, or the newest secret
+ * key if payloads are not encrypted. It opens what any of them wrapped, so that encryption can be turned on later, and
+ * keys that wrap nothing else be used from then on.
  */
 export function dataKeyBox(
   payloadKeys: readonly SecretKey[] | undefined,

@@ -23,7 +23,7 @@ export interface AlertInboxState {
   left_out: number;
 }
 
-/** What one message says. A Temporal payload. */
+/** Content of one message. A Temporal payload. */
 export interface AlertDigest {
   alerts: Alert[];
   /** Alerts that happened besides. */

@@ -20,7 +20,7 @@ const VERBS: Readonly<Record<string, string>> = {
   'log.refused': 'is refused by a witness',
 } satisfies Record<AlertKind, string>;
 
-/** What a digest says: a subject that is enough by itself if there is one alert, and a paragraph for each. */
+/** Text of a digest: a subject that is enough by itself if there is one alert, and a paragraph for each. */
 export function renderAlerts({ alerts, left_out }: AlertDigest): AlertMessage {
   const paragraphs = alerts.map(renderAlert);
   if (left_out > 0)

@@ -19,7 +19,7 @@ export interface Alert {
   said?: string;
 }
 
-/** What people can be alerted to. */
+/** Event kinds that people can be alerted to. */
 export const ALERT_KINDS = [
   'endpoint.failing',
   'endpoint.recovered',

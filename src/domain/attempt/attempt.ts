@@ -1,4 +1,4 @@
-/** What made an attempt happen. `probe`: the endpoint's incident, to see whether the endpoint answers again. */
+/** Trigger of an attempt. `probe`: the endpoint's incident, to see whether the endpoint answers again. */
 export const TRIGGERS = ['schedule', 'retry_after', 'manual', 'released', 'probe'] as const;
 
 export type Trigger = (typeof TRIGGERS)[number];
@@ -56,7 +56,7 @@ export interface Attempt {
   timings_ms?: AttemptTimings;
   status_code?: number;
   error_code?: AttemptErrorCode;
-  /** What went wrong, human-readable. */
+  /** Description of the failure, human-readable. */
   error?: string;
   /** A few headers of the response that help to find it again in the subscriber's logs. */
   response_headers?: Record<string, string>;

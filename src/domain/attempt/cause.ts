@@ -5,7 +5,7 @@ import type { Attempt } from './attempt.js';
 import type { AttemptReport } from './attempt-report.js';
 import { describeAttempt } from './outcome.js';
 
-/** What an attempt led to, besides its result. */
+/** Consequence of an attempt, besides its outcome. */
 type AttemptEnd = 'last_of_schedule' | 'most_attempts' | 'endpoint_disabled' | 'address_blocked';
 
 /** An attempt as a cause. */
@@ -21,7 +21,7 @@ export type Cause =
   | {
       code: 'endpoint';
       status: Exclude<EndpointStatus, 'active'> | 'failing' | 'busy';
-      /** What its owner gave as the reason of its status. */
+      /** Reason that the endpoint's owner gave for its status. */
       said?: string;
       /** Failing: since when. ISO 8601, UTC. */
       since?: string;
@@ -38,9 +38,9 @@ export type Cause =
   /** It was parked for as long as it may be. */
   | { code: 'park_limit'; limit_ms: number; before?: Cause };
 
-/** What a delivery that is given up says if its endpoint is gone. */
+/** Reason of a delivery that is given up because its endpoint is gone. */
 export const DELETED_REASON = 'The endpoint was deleted.';
-/** What it says if the key of its payload was erased. */
+/** Reason of a delivery that is given up because the key of its payload was erased. */
 export const ERASED_REASON = 'The subject of the event was erased: its payload cannot be read any more.';
 
 const LED_TO: Record<AttemptEnd, (number: number) => string> = {
@@ -67,7 +67,7 @@ export function endpointCause({
   return present({ code: 'endpoint', status: endpoint, said: reason || undefined, since, in_flight, most });
 }
 
-/** What happened last and what comes next, human-readable; `undefined` if nothing is known but the status. */
+/** Description of what happened last and what comes next, human-readable; `undefined` if only the status is known. */
 export function reasonOf({
   cause,
   next_attempt_at,

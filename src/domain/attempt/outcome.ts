@@ -2,15 +2,15 @@ import { parseRetryAfter } from '../http/retry-after.js';
 import type { Attempt } from './attempt.js';
 
 /**
- * What an attempt means for its delivery: `delivered`; `failed`, to be tried again as the schedule says; `gone`, the
+ * Outcome of an attempt for its delivery: `delivered`; `failed`, to be retried as the schedule says; `gone`, the
  * subscriber wants no more of these (RFC 9110, section 15.5.11; Standard Webhooks specification, "Delivery
- * considerations"); `blocked`, its URL leads where nothing may be sent. Trying a blocked one again by the clock would
- * make this service a scanner of inner networks, so it waits until the endpoint's URL is changed, or somebody asks for
- * an attempt.
+ * considerations"); `blocked`, its URL leads to an address that is not allowed. Trying a blocked one again by the clock
+ * would make this service a scanner of inner networks, so it waits until the endpoint's URL is changed, or somebody
+ * asks for an attempt.
  */
 export type Outcome = 'delivered' | 'failed' | 'gone' | 'blocked';
 
-/** What of a response, or of its absence, decides the outcome. */
+/** The part of a response, or of its absence, that decides the outcome. */
 export type Answer = Pick<Attempt, 'status_code' | 'error_code'> & {
   /** The `Retry-After` header as it came. */
   retry_after?: string | undefined;
@@ -18,7 +18,7 @@ export type Answer = Pick<Attempt, 'status_code' | 'error_code'> & {
   date?: string | undefined;
 };
 
-/** What is decided of an attempt. */
+/** Decision about an attempt. */
 export interface Decision {
   outcome: Outcome;
   /** The endpoint asked not to be called for so long. Milliseconds. */

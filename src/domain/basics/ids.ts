@@ -4,7 +4,7 @@ import { sharedNow } from '../time/shared-time.js';
 import { CROCKFORD, ULID } from './id-time.js';
 import { takeRandomBytes } from './random.js';
 
-/** What an id names, with its prefix. The prefix makes an id in a log recognizable. */
+/** Kinds of ids, with their prefixes. The prefix makes an id in a log recognizable. */
 const PREFIXES = {
   account: 'acct',
   api_key: 'key',

@@ -4,7 +4,7 @@ import { toPointer } from '../http/json-pointer.js';
 /** How long changes are kept unless the operator says otherwise, days. */
 export const DEFAULT_CHANGES_DAYS = 400;
 
-/** What changes are recorded of. */
+/** Resources whose changes are recorded. */
 export const RESOURCE_KINDS = [
   'account',
   'api_key',
@@ -21,7 +21,7 @@ export const RESOURCE_KINDS = [
 
 export type ResourceKind = (typeof RESOURCE_KINDS)[number];
 
-/** What names a resource in changes: its kind and its id, such as `endpoint:ep_…`. A login has its profile's id. */
+/** Name of a resource in changes: its kind and its id, such as `endpoint:ep_…`. A login has its profile's id. */
 export function resourceName(kind: ResourceKind, id: string): string {
   return `${kind}:${id}`;
 }
@@ -29,7 +29,7 @@ export function resourceName(kind: ResourceKind, id: string): string {
 /** Characters of the reason that somebody gives for a change. */
 export const MAX_REASON_LENGTH = 300;
 
-/** What was done. */
+/** Actions that changes record. */
 export const CHANGE_ACTIONS = [
   'created',
   'updated',
@@ -143,9 +143,9 @@ export interface Change extends Origin {
   at: string;
   /** JSON Pointers (RFC 6901) of what is different; of secrets, too, which are never shown. */
   changed: string[];
-  /** What it was; absent for a new one, and for deliveries. */
+  /** State before; absent for a new resource, and for deliveries. */
   before?: ShownResource;
-  /** What it became; absent for one that was deleted, and for deliveries. */
+  /** State after; absent for one that was deleted, and for deliveries. */
   after?: ShownResource;
 }
 
@@ -153,7 +153,7 @@ export interface Change extends Origin {
 const HOUSEKEEPING = new Set(['status_changed_at', 'updated_at', 'version']);
 
 /**
- * What is different between two versions of a resource: JSON Pointers of its fields, and one level into fields that are
+ * Differences between two versions of a resource: JSON Pointers of its fields, and one level into fields that are
  * objects. An absent version has no fields.
  */
 export function changedPointers(before: ShownResource = {}, after: ShownResource = {}): string[] {

@@ -25,7 +25,7 @@ export interface AttemptOrder {
   attempt: MemberAttempt;
 }
 
-/** What a first attempt is made from. */
+/** Input of a first attempt. */
 export type FirstOrder = Pick<AttemptOrder, 'event' | 'endpoint_id' | 'attempt'>;
 
 /** First attempts that were begun before their execution was started. A Temporal payload. */

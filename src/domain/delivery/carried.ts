@@ -5,7 +5,10 @@ import { encodedBytes, MAX_VALUE_BYTES } from '../text/encoded-bytes.js';
 import type { LiveGroup } from './delivery-group.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 
-/** What the deliveries of an execution take in the input of its next run, bytes, if the rest of it leaves as much. */
+/**
+ * The most that the deliveries of an execution take in the input of its next run, bytes, if the rest of it leaves as
+ * much.
+ */
 export const MAX_CARRIED_BYTES = 750_000;
 
 /**
@@ -59,7 +62,7 @@ function carry(snapshot: DeliverySnapshot, limit: number, most: number): Deliver
   return carried;
 }
 
-/** What rules need of an attempt. */
+/** Facts about an attempt that rules need. */
 export function factsOf({
   number,
   at,

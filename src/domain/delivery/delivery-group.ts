@@ -55,12 +55,12 @@ export interface Release {
   probe?: boolean;
 }
 
-/** What comes next in a group: attempts that are due now, and a wait for the others. */
+/** Next step of a group: attempts that are due now, and a wait for the others. */
 export interface GroupStep {
   due: MemberAttempt[];
   /** When the next member is due, milliseconds since the epoch; absent if none waits. */
   wakeAt?: number;
-  /** What that member waits for. */
+  /** Reason for which that member waits. */
   because: string;
 }
 
@@ -276,7 +276,7 @@ export class GroupMachine {
   }
 
   /**
-   * What comes next. The attempts that it asks for are in flight from then on.
+   * Next step. The attempts that it asks for are in flight from then on.
    *
    * @param now milliseconds since the epoch
    */

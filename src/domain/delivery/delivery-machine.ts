@@ -30,7 +30,7 @@ export const MAX_PROBED_ATTEMPTS = MAX_ATTEMPTS / 2;
 /** After this many interventions a delivery accepts only `cancel`. */
 export const MAX_INTERVENTIONS = 100;
 
-/** What an operator can do to a live delivery. */
+/** Actions of an operator on an open delivery. */
 export type Action = Exclude<Intervention['action'], 'resend' | 'replay' | 'terminate'>;
 
 /** Time and chance. A workflow must take them from sources that a replay repeats. */
@@ -41,7 +41,7 @@ export interface Surroundings {
   random(attempt: number): number;
 }
 
-/** What comes next: an attempt, a wait until a time unless something changes, or nothing more. */
+/** Next step: an attempt, a wait until a time unless something changes, or nothing more. */
 export type Step =
   | { kind: 'attempt'; trigger: Trigger }
   | { kind: 'wait'; until: number; because: string }
@@ -95,7 +95,7 @@ export class DeliveryMachine {
     return this.state.kind === 'attempting';
   }
 
-  /** What the attempt in flight is made for, and for which turn it waited; `undefined` if none is in flight. */
+  /** Trigger of the attempt in flight, and the rate-limit slot that it waited for; `undefined` if none is in flight. */
   get attempting(): { trigger: Trigger; turn?: string } | undefined {
     const { state } = this;
     if (state.kind !== 'attempting') return undefined;
@@ -132,7 +132,7 @@ export class DeliveryMachine {
     return this.planNext(result, report.retry_after_ms, extra);
   }
 
-  /** What comes next, now; not while an attempt is in flight. An attempt that it asks for is in flight from then on. */
+  /** Next step, now; not while an attempt is in flight. An attempt that it asks for is in flight from then on. */
   step(): Step {
     const { state } = this;
     const now = this.surroundings.now();
@@ -334,14 +334,14 @@ export class DeliveryMachine {
     return { kind: 'attempt', trigger };
   }
 
-  /** What a probe that begins now interrupts. */
+  /** State that a probe that begins now interrupts. */
   private get probed(): Probed | undefined {
     const { state } = this;
     if (state.kind === 'waiting' || state.kind === 'parked') return state;
     return state.kind === 'called' ? state.probed : undefined;
   }
 
-  /** What an attempt must not lose: the plan of the schedule, and since when the delivery is parked. */
+  /** State that an attempt must not lose: the plan of the schedule, and since when the delivery is parked. */
   private kept(): { plan?: PlannedAttempt; parked_since?: number } {
     return present({ plan: planOf(this.state), parked_since: parkedSince(this.state) });
   }

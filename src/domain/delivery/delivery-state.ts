@@ -30,12 +30,12 @@ interface Parked {
   endpoint_changed: boolean;
 }
 
-/** What a delivery goes back to if a probe with it fails. */
+/** State to which a delivery returns if a probe with it fails. */
 export type Probed = Waiting | Parked;
 
 /**
- * What a delivery is doing. `plan` is the attempt that the schedule holds: an attempt by hand and a pause leave it as
- * it is. Times are milliseconds since the epoch.
+ * State of a delivery. `plan` is the attempt that the schedule holds: an attempt by hand and a pause leave it as it is.
+ * Times are milliseconds since the epoch.
  */
 export type DeliveryState =
   /** An attempt is in flight. */

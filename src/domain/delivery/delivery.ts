@@ -65,7 +65,7 @@ export interface DeliveryRecord {
 /** A record as it is shown, with its cause as text, and with what was done to its execution. */
 export type ShownRecord = Omit<DeliveryRecord, 'status'> & {
   status: ShownStatus;
-  /** What happened last and what comes next, human-readable. */
+  /** Description of what happened last and what comes next, human-readable. */
   reason?: string;
 };
 
@@ -89,9 +89,7 @@ export function isPaused({ status, interventions = [] }: DeliveryRecord): boolea
   return status === 'parked' && last?.action === 'pause';
 }
 
-/**
- * What a delivery takes from the configuration. It is input of its workflow, so a later change bends no live delivery.
- */
+/** Settings of a delivery. It is input of its workflow, so a later change bends no live delivery. */
 export interface DeliverySettings {
   /** Waits between attempts, milliseconds. */
   schedule: readonly number[];

@@ -40,7 +40,7 @@ export function endKindOf(status: DeliveryStatus | 'terminated'): EndKind | unde
   return status in END_KINDS ? END_KINDS[status as keyof typeof END_KINDS] : undefined;
 }
 
-/** What the event says. */
+/** Payload of the event. */
 export function noticePayload({
   endpoint_id,
   ends,

@@ -2,7 +2,7 @@ import { reasonOf } from '../attempt/cause.js';
 import { present } from '../basics/objects.js';
 import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus, isPaused } from './delivery.js';
 
-/** What Temporal UI shows of deliveries that stand alike. */
+/** State that Temporal UI shows of deliveries that stand alike. */
 export interface MemberState
   extends Pick<DeliveryRecord, 'status' | 'next_attempt_at' | 'asked_to_wait' | 'cause'> {
   /** Somebody paused them. */
@@ -18,7 +18,7 @@ export interface MemberState
  */
 export const MAX_SUMMARY_CHARACTERS = 900;
 
-/** What a summary leaves out besides, from one try to the next: nothing, the causes, and then the times. */
+/** Details that a summary leaves out besides, from one try to the next: nothing, the causes, and then the times. */
 const DETAILS = ['all', 'times', 'statuses'] as const;
 
 /**

@@ -56,7 +56,7 @@ export function schemeOf(secret: string): SignatureScheme {
   return secret.startsWith(PRIVATE_PREFIX) ? 'v1a' : 'v1';
 }
 
-/** What a subscriber needs in order to verify: the shared secret, or of a key pair the public half. */
+/** Key that a subscriber needs in order to verify: the shared secret, or of a key pair the public half. */
 export function verificationKey(secret: string): { secret: string } | { public_key: string } {
   if (schemeOf(secret) === 'v1') return { secret };
   return { public_key: PUBLIC_PREFIX + halvesOf(secret)[1].toString('base64') };

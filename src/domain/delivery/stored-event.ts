@@ -37,7 +37,7 @@ export interface EventToStore {
   once?: Once | undefined;
 }
 
-/** What a producer is told of an event that is stored. */
+/** Response to the producer of an event that is stored. */
 export interface KeptEvent {
   event_id: string;
   /** ISO 8601, UTC. */

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { type Address, inAny, matches, type Network, parseNetwork, unmapped } from './networks.js';
 
-/** What operators decide about where deliveries may go. */
+/** Settings of operators that decide where deliveries may go. */
 export interface AddressPolicyOptions {
   /** CIDR blocks that are allowed although they are not public, such as `127.0.0.0/8`. */
   allowedNetworks: readonly string[];
@@ -57,8 +57,8 @@ export function createAddressPolicy(options: AddressPolicyOptions) {
     allows,
     allowsPort,
     /**
-     * What is wrong with a URL's host and port, as far as that is known without asking DNS; `undefined` if nothing is.
-     * The rest is found out when a connection is made, each time.
+     * Objection to a URL's host and port, as far as it is known without DNS; `undefined` if there is none. The rest is
+     * found out when a connection is made, each time.
      */
     objection(url: URL): string | undefined {
       const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));

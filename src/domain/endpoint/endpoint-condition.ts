@@ -70,10 +70,10 @@ export interface AttemptInFlight {
 }
 
 /**
- * What one process has seen of one endpoint, and what follows from it: in which lane its attempts are made, how many at
- * once, which of them wait, and when its failures are reported. Where an endpoint hangs, it takes no connections and no
- * time from others, not even from one at the same host. It is a guess that costs nothing, not a record. Times are
- * milliseconds since the epoch.
+ * State of one endpoint as one process has seen it, and the decisions that follow from it: in which queue its attempts
+ * are made, how many at once, which of them wait, and when its failures are reported. Where an endpoint hangs, it takes
+ * no connections and no time from others, not even from one at the same host. It is a guess that costs nothing, not a
+ * record. Times are milliseconds since the epoch.
  */
 export class EndpointCondition {
   /** The most in flight: fewer than usual if the endpoint's owner says so. */

@@ -40,13 +40,12 @@ export interface AttemptSlot {
 }
 
 /**
- * What a process remembers of endpoints: the one memory of their condition. It is lost with the process, and others
- * have their own.
+ * A process's memory of the condition of endpoints. It is lost with the process, and other processes have their own.
  */
 export class EndpointConditions {
   private readonly settings: MemorySettings;
   private readonly known = new LRUCache<string, EndpointCondition>(roomFor(MAX_REMEMBERED));
-  /** What is known of all others. It is only asked. */
+  /** Condition of an endpoint that is not remembered. It is only asked. */
   private readonly unknown: EndpointCondition;
   private readonly now: () => number;
   private directAttempts = 0;

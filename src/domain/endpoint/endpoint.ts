@@ -31,7 +31,7 @@ export const GONE = 'It answered 410 Gone.';
  */
 export type DisableResult = 'disabled' | 'inactive' | 'changed';
 
-/** What one verification is about. Once the revision has changed, its result no longer counts. A Temporal payload. */
+/** Subject of one verification. Once the revision has changed, its result no longer counts. A Temporal payload. */
 export interface VerificationSubject {
   /** The version of the endpoint since which it has been pending with this URL and method. */
   verification_revision: number;

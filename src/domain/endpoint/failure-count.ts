@@ -82,7 +82,7 @@ export class FailureCount {
     return Math.min(longest, probeIntervalMs / REPORTS_PER_PROBE);
   }
 
-  /** What has not been reported. From now on it has been. */
+  /** Takes the failures that have not been reported. From then on they count as reported. */
   takeReport(now: number): FailureReport {
     const count = this.unreported;
     this.reported += count;

@@ -22,8 +22,7 @@ export interface IncidentSettings {
 }
 
 /**
- * What is known of an incident: enough for another run to carry on with it. All times are the workflow's. A Temporal
- * payload.
+ * State of an incident: enough for another run to carry on with it. All times are the workflow's. A Temporal payload.
  */
 export interface IncidentState
   extends Pick<OpenIncident, 'since' | 'failures' | 'last_failure' | 'last_failure_at' | 'next_probe_at'> {
@@ -44,7 +43,7 @@ export function newIncident(id: string, since: string, now: string): IncidentSta
   return { id, since, failures: 0, last_failure: '', last_failure_at: now, probes: 0, announced: false };
 }
 
-/** What disables an endpoint: its name, and of what the endpoint was then, if that matters. */
+/** Cause for which an endpoint is disabled: its name, and of what the endpoint was then, if that matters. */
 export interface DisableCause {
   cause: string;
   verification_revision?: number;
@@ -58,7 +57,7 @@ interface Failures extends Omit<FailureReport, 'ago_ms'> {
   at: string;
 }
 
-/** What is to be done next. It has been done when the next step is asked for. */
+/** Next step of an incident. It has been done when the next step is asked for. */
 export type IncidentStep =
   /** Mark the endpoint as failing and notify its account, if it is active: {@link IncidentMachine.marked}. */
   | { kind: 'open'; failing: FailingMark; event: OperationalEvent }
@@ -150,7 +149,7 @@ export class IncidentMachine {
     return { since, failures, last_failure, last_failure_at, ...probe, disable_at: iso(this.disableAt) };
   }
 
-  /** What comes next. @param now which what is sent and marked says, milliseconds since the epoch */
+  /** Next step. @param now which what is sent and marked says, milliseconds since the epoch */
   step(now: number): IncidentStep {
     if (this.outcome) return this.end(this.outcome, now);
     if (this.ending) return this.unmark(this.ending);
@@ -167,7 +166,7 @@ export class IncidentMachine {
   }
 
   /**
-   * What the endpoint was found to be when it was marked.
+   * State in which the endpoint was found when it was marked.
    *
    * @param status `active`, or what else: there is nothing to watch then
    */

@@ -35,7 +35,7 @@ export interface ReleaseResult {
   stopped: boolean;
 }
 
-/** What became, within a second, of some of the deliveries that were released in it. */
+/** Outcomes, within a second, of some of the deliveries that were released in it. */
 export interface ReleaseSample {
   delivered: number;
   failed: number;

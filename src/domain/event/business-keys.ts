@@ -13,8 +13,8 @@ import {
 } from './schema-keywords.js';
 
 /**
- * What an event is known by outside of Hookline, such as the number of an order. A name of a nested property has its
- * parents' names in front, with dots between: `customer.id`.
+ * Name of an event outside of Hookline, such as the number of an order. A name of a nested property has its parents'
+ * names in front, with dots between: `customer.id`.
  */
 export interface BusinessKey {
   name: string;
@@ -103,8 +103,8 @@ export function parseKeyHeader(text: string): BusinessKey[] | string {
 }
 
 /**
- * What stands for a key in search attributes, which are not encrypted: an HMAC (RFC 2104, SHA-256, truncated), so that
- * it says nothing about the value, and nothing about other accounts.
+ * Token of a key: an HMAC (RFC 2104, SHA-256, truncated), so that it says nothing about the value, and nothing about
+ * other accounts.
  *
  * @param secret of the account
  */

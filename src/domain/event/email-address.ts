@@ -4,7 +4,7 @@
  */
 const MAX_LENGTH = 64 + 1 + 255;
 
-/** What RFC 6531 adds to ASCII. Spaces, controls and halves of surrogate pairs are in no address. */
+/** Characters that RFC 6531 adds to ASCII. Spaces, controls and halves of surrogate pairs are in no address. */
 const INTERNATIONAL = String.raw`[^\x00-\x7f\p{Z}\p{Cc}\p{Cs}]`;
 
 const ATOM = String.raw`(?:[\w!#$%&'*+/=?^${'`'}{|}~\-]|${INTERNATIONAL})+`;

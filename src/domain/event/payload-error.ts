@@ -43,7 +43,7 @@ const compared = ({ comparison, limit }: Params) => `must be ${COMPARISONS[compa
 
 type Params = ErrorObject['params'];
 
-/** What is wrong and what to change, by keyword. */
+/** Description of the error and of its remedy, by keyword. */
 const DETAILS: Partial<Record<string, (params: Params) => string>> = {
   required: () => 'is missing',
   dependentRequired: ({ property }) => `is missing: it is required together with ${property}`,

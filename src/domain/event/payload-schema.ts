@@ -8,7 +8,7 @@ import { comparesNumbers, KEY_KEYWORD, type Schema, SUBJECT_KEYWORD, withoutIds 
 import { type Holder, parseExactly, ROOT } from './values/exact-json.js';
 import { addExactComparisons, replaceKeywords } from './values/value-keywords.js';
 
-/** What is wrong with a payload: the first errors, and whether there are more. */
+/** Errors of a payload: the first ones, and whether there are more. */
 export interface Violations {
   errors: InputError[];
   more: boolean;

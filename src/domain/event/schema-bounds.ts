@@ -32,7 +32,7 @@ export const SCHEMA_BOUNDS = {
   steps: 400_000_000,
 } as const;
 
-/** What a schema within its bounds takes. */
+/** Size of a schema within its bounds. */
 export interface SchemaSize {
   subschemas: number;
   patternSize: number;

@@ -62,7 +62,7 @@ const OF_MANY: Partial<Record<string, number>> = {
   patternProperties: MEMBER_BYTES,
 };
 
-/** What a keyword costs for one value, its subschemas left out: in any case, and for each byte. */
+/** Cost of a keyword for one value, without its subschemas: in any case, and for each byte. */
 type OwnCost = [once: number, perByte?: number];
 
 const perMember = (value: unknown): OwnCost => [STEPS.member * sizeOf(value)];
@@ -75,7 +75,7 @@ const perName = (_: unknown, { patternProperties }: Schema): OwnCost => {
   return [0, patterns.reduce((total, pattern) => total + patternCost(pattern), STEPS.keyword)];
 };
 
-/** What keywords cost that do not cost {@link STEPS.keyword}. */
+/** Costs of keywords that do not cost {@link STEPS.keyword}. */
 const OWN: Partial<Record<string, (value: unknown, schema: Schema) => OwnCost>> = {
   anyOf: perAlternative,
   oneOf: perAlternative,

@@ -68,7 +68,7 @@ export function isAnnotation(name: string): boolean {
   return ANNOTATIONS.has(name) || (name.startsWith('x-') && !name.startsWith('x-hookline'));
 }
 
-/** What stands for keywords of the standard that change what is valid, and are not checked here. */
+/** Replacements for keywords of the standard that change what is valid, and are not checked here. */
 export const INSTEAD: Readonly<Partial<Record<string, string>>> = {
   unevaluatedProperties: 'list all properties in one object, and use additionalProperties there',
   unevaluatedItems: 'use items behind prefixItems',
@@ -122,7 +122,7 @@ export function withoutIds(schema: Schema): Schema {
   );
 }
 
-/** What a schema has, somewhere, if the digits of numbers can matter to it: keywords and types, in JSON. */
+/** Keywords and types, in JSON, of which a schema has one if the digits of numbers can matter to it. */
 const COMPARING =
   /"(?:enum|const|uniqueItems|multipleOf|minimum|maximum|exclusiveMinimum|exclusiveMaximum|number|integer)"/;
 

@@ -58,8 +58,8 @@ export function parseSubjectHeader(text: string): string | undefined {
 }
 
 /**
- * What stands for a subject wherever something is stored: an HMAC (RFC 2104, SHA-256, truncated). Unicode is
- * normalized, and an e-mail address is compared without regard to case, because people write theirs in both ways.
+ * Token of a subject wherever something is stored: an HMAC (RFC 2104, SHA-256, truncated). Unicode is normalized, and
+ * an e-mail address is compared without regard to case, because people write theirs in both ways.
  *
  * @param secret of the account
  */

@@ -18,15 +18,15 @@ export interface ExplainedEvent {
   is_test?: boolean;
 }
 
-/** What an endpoint was at some time. */
+/** State of an endpoint at some time. */
 export type EndpointThen =
   | { state: 'existed'; endpoint: Subscription }
   /** Not yet registered, or deleted. */
   | { state: 'absent' }
-  /** What it was is not kept any more. */
+  /** Its state is no longer kept. */
   | { state: 'not_kept' };
 
-/** What is known of an endpoint that has no delivery of an event. */
+/** Facts about an endpoint that has no delivery of an event. */
 export interface EndpointFacts {
   id: string;
   /** When the event was accepted. */

@@ -22,7 +22,7 @@ export function keepsFailing({ failures }: FailingTask): boolean {
   return failures >= FAILURES_OF_CODE;
 }
 
-/** What stands still while a workflow task keeps failing. */
+/** Work that stands still while a workflow task keeps failing. */
 const STANDS_STILL = {
   delivery: 'the delivery',
   fan_out: "starting the event's deliveries",

@@ -5,7 +5,7 @@ import { present } from '../basics/objects.js';
 import { type Intervention, isClosed, type ShownRecord, type ShownStatus } from '../delivery/delivery.js';
 import { plain } from '../text/plain.js';
 
-/** What kind of thing happened to a delivery. Part of the HTTP interface. */
+/** Kinds of entries in a delivery's timeline. Part of the HTTP interface. */
 export const TIMELINE_TYPES = [
   'accepted',
   'started',
@@ -41,13 +41,13 @@ export interface TimelineItem
   status?: ShownStatus;
 }
 
-/** What a run of a delivery tells: records as they followed each other, and what stands beside them. In order. */
+/** Entries of a run of a delivery: records as they followed each other, and what stands beside them. In order. */
 export type RunEntry = { at: string; record: ShownRecord } | { item: TimelineItem };
 
 /** A run of a delivery, or the part of a group's run that is about it. */
 export interface RunAccount {
   started: TimelineItem;
-  /** What the delivery was when the run began. */
+  /** State of the delivery when the run began. */
   before: ShownRecord;
   entries: RunEntry[];
 }
@@ -106,7 +106,7 @@ export function timelineOf(
   return [accepted, ...[...items, ...others].sort((a, b) => compare(a.at, b.at))];
 }
 
-/** What happened between two records of a delivery that follow each other. @param at when the second one was written */
+/** Changes between two records of a delivery that follow each other. @param at when the second one was written */
 export function changesOf(before: ShownRecord, after: ShownRecord, at: string): TimelineItem[] {
   const acts = (after.interventions ?? []).slice(before.interventions?.length ?? 0);
   const made = after.attempts.slice(before.attempts.length);
@@ -134,7 +134,7 @@ function tellAttempt(attempt: Attempt): TimelineItem {
   return present({ at, type: 'attempt', text, number, trigger, duration_ms, url, status_code, error_code });
 }
 
-/** What a delivery came to, unless an act that is told has said it. */
+/** Final state of a delivery, unless an action that is told has said it. */
 function tellState(record: ShownRecord, at: string, acts: readonly Intervention[]): TimelineItem[] {
   const { status, next_attempt_at, cause, reason = '' } = record;
   if (status === 'terminated')

@@ -12,8 +12,8 @@ export interface DecidingClause {
   /** The condition itself. */
   condition: Filter;
   /**
-   * What the payload has at the path; absent if it has nothing there, or nothing that fits here. A number with too many
-   * digits for a double is a text.
+   * Value of the payload at the path; absent if there is none, or none that fits here. A number with too many digits
+   * for a double is a text.
    */
   found?: string | number | boolean | null;
 }
@@ -57,7 +57,7 @@ function shorten(text: string): string {
   return cutText(text, MAX_SHOWN, '…');
 }
 
-/** What a condition, or one that it negates, compares. */
+/** Path that a condition, or one that it negates, compares. */
 function comparedPath(filter: Filter): string | undefined {
   if ('not' in filter) return comparedPath(filter.not);
   return 'path' in filter ? filter.path : undefined;

@@ -46,8 +46,7 @@ export class PayloadValues {
   }
 
   /**
-   * What stands at a path; `undefined` for nothing. Own properties only, so that nothing of the language itself is ever
-   * reached.
+   * Value at a path; `undefined` for none. Own properties only, so that nothing of the language itself is ever reached.
    */
   at({ pointer, names }: Path): unknown {
     if (names.length < REMEMBERED_LEVELS) return this.read(names);
@@ -64,10 +63,10 @@ export class PayloadValues {
   }
 }
 
-/** What the number at a path is: the double that was parsed, or what that does not stand for. */
+/** Exact number at a path: the double that was parsed, or the number that it does not represent. */
 export type ExactNumberAt = (names: readonly string[], double: number) => number | ExactValue;
 
-/** What stands at a path of a parsed payload. */
+/** Value at a path of a parsed payload. */
 export function lookUp(payload: unknown, names: readonly string[]): unknown {
   let value = payload;
   for (const name of names) {

@@ -5,7 +5,7 @@ import type { Filter } from './match-filter.js';
 
 /** A place in a filter, from its root. */
 type Place = readonly (string | number)[];
-/** What is wrong at a place: a detail as {@link InputError} has it. */
+/** Mistake at a place: a detail as {@link InputError} has it. */
 export type FilterMistake = { place: Place } & Pick<InputError, 'detail'>;
 
 const POINTER = /^(\/([^~]|~[01])*)?$/;
@@ -65,7 +65,7 @@ class Walk {
 }
 
 /**
- * What tests a value, by its name, so that none is tried after another: what is wrong with what it is compared with, if
+ * Tests of a value, by name, so that none is tried after another: each returns what is wrong with its operand, if
  * anything is.
  */
 const TESTS = {

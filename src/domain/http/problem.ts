@@ -9,7 +9,7 @@ export interface InputError {
   pointer?: string;
   /** Name of a path, query or header parameter. */
   parameter?: string;
-  /** What is wrong and what to change: the end of a sentence that begins with the place, such as `must be a string`. */
+  /** Error and remedy: the end of a sentence that begins with the place, such as `must be a string`. */
   detail: string;
 }
 

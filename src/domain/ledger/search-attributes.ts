@@ -61,7 +61,7 @@ export function executionStatus(
   return statuses.length === 1 && first ? first : groupStatus(named);
 }
 
-/** What an execution that stands for deliveries or events is found by. */
+/** Attributes by which an execution that carries deliveries or events is found. */
 export interface LedgerAttributes {
   accounts: string[];
   endpoints?: string[];

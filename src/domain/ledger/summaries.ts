@@ -35,7 +35,7 @@ export function namedEndpoint(endpoint: {
   return { account_id, endpoint_id: id, host: hostOf(target_url) };
 }
 
-/** What people know an endpoint by: its description, or its host. */
+/** Name of an endpoint for people: its description, or its host. */
 export function endpointName({
   description,
   target_url,

@@ -2,9 +2,7 @@ import ipaddr from 'ipaddr.js';
 import type { Attempt, AttemptErrorCode } from '../attempt/attempt.js';
 import { inAny, type Network } from '../endpoint/networks.js';
 
-/**
- * What is asked of single attempts of a delivery, in whichever of its runs. One attempt must match all that is given.
- */
+/** Filter by single attempts of a delivery, in whichever of its runs. One attempt must match all that is given. */
 export interface AttemptFilter {
   /** It connected to an address in one of these. */
   within?: readonly Network[] | undefined;

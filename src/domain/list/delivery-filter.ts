@@ -2,7 +2,7 @@ import type { AttemptErrorCode } from '../attempt/attempt.js';
 import type { ShownStatus } from '../delivery/delivery.js';
 import type { AttemptFilter } from './attempt-filter.js';
 
-/** What a list narrows events down by; also of a delivery's event. All that is given must hold. */
+/** Filter by events; also by a delivery's event. All that is given must hold. */
 export interface EventFilter {
   event_id?: string | undefined;
   event_kind?: string | undefined;
@@ -13,14 +13,14 @@ export interface EventFilter {
   created_before?: Date | undefined;
 }
 
-/** What a list narrows deliveries down by that its rows tell. */
+/** Filter by columns of rows. */
 export interface RowFilter extends EventFilter {
   endpoint_id?: string | undefined;
   /** It has one of these. */
   statuses?: readonly ShownStatus[] | undefined;
 }
 
-/** What the latest attempt of a delivery must be, which its record tells. */
+/** Filter by the latest attempt of a delivery, which its record holds. */
 export interface ResultFilter {
   /** Its latest attempt had no complete response, for this reason. */
   error_code?: AttemptErrorCode | undefined;
@@ -28,17 +28,17 @@ export interface ResultFilter {
   status_code?: number | undefined;
 }
 
-/** What only records tell. */
+/** Filter by records. */
 export interface RecordFilter extends ResultFilter {
   /** It has an attempt like this, in whichever of its runs. */
   any_attempt?: AttemptFilter | undefined;
 }
 
-/** What a list narrows deliveries down by. */
+/** Filter of a list of deliveries. */
 export type DeliveryFilter = RowFilter & RecordFilter;
 
 /**
- * What each of some filters means somewhere: for the query of a store, or for one of its rows. Of a filter that is
+ * Meaning of each of some filters in one place: for the query of a store, or for one of its rows. Of a filter that is
  * added here every table of meanings needs an entry, or the program is not compiled: so no list ignores it.
  */
 export type Meanings<Filters, Meaning, Context = void> = {

@@ -23,7 +23,7 @@ export const CLOSE_CODES = {
   restart: 1_012,
   /** The program broke the protocol. */
   protocol: 4_400,
-  /** What its ticket was given to does not allow it any more: a key or session that has ended. */
+  /** Its token has ended: a key was revoked or a session is over. */
   refused: 4_401,
   /** The listener was deleted. */
   deleted: 4_404,
@@ -38,9 +38,7 @@ export const LISTENER_SCHEDULE = ['1s', '2s', '5s', '10s', '30s', '1m', '5m'] as
 export const MAX_ANSWER_BODY = 16 * 1024;
 export const MAX_ANSWER_HEADERS = 50;
 
-/**
- * What stands for a URL. The host is one that never exists (RFC 2606), so that nothing can be sent there by mistake.
- */
+/** URL of a listener. The host is one that never exists (RFC 2606), so that nothing can be sent there by mistake. */
 export function listenerUrl(endpointId: string): string {
   return `https://listener.invalid/${endpointId}`;
 }
@@ -53,12 +51,12 @@ export interface ListenerRequest {
   timeout_ms: number;
 }
 
-/** What the receiver behind the listener answered, or why there is no response. */
+/** Response of the receiver behind the listener, or why there is none. */
 export type ListenerResult =
   | { status_code: number; headers: Record<string, string>; body: string }
   | { error_code: AttemptErrorCode; error: string };
 
-/** What can go wrong between a listener and its receiver. */
+/** Errors between a listener and its receiver. */
 export const RECEIVER_ERRORS = [
   'timeout',
   'connection_refused',

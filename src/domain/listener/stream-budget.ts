@@ -2,12 +2,12 @@
 const BYTES_PER_SECOND = 1024 * 1024;
 /** How much of that may come at once, after a quiet time. */
 const BURST_BYTES = 4 * BYTES_PER_SECOND;
-/** What a message costs besides its bytes, whatever its length: taking it apart, and waking who waits for it. */
+/** Cost of a message besides its bytes, whatever its length: parsing it, and waking its waiter. */
 export const MESSAGE_COST = 1_024;
 
 /**
- * What the streams of one account may still send. Who spends more than there is waits until it has been made up for, so
- * nothing is lost: TCP makes the program wait.
+ * Budget that the streams of one account share. A stream that overspends waits until the deficit is gone, so nothing is
+ * lost: TCP makes the program wait.
  */
 export class StreamBudget {
   private readonly perSecond: number;

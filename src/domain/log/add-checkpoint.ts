@@ -6,8 +6,8 @@ import { decodeBase64 } from './strict-text.js';
 const MAX_PROOF = 63;
 
 /**
- * What a log asks a witness for: a cosignature of a checkpoint, with a proof that it continues the one that the witness
- * saw last.
+ * Request of a log to a witness: to cosign a checkpoint, with a proof that it continues the one that the witness saw
+ * last.
  */
 export interface AddCheckpoint {
   /** Size of the checkpoint that the witness saw last; 0: none. */

@@ -23,7 +23,7 @@ const hashSchema = z
 /** Hashes of a proof. A log that could be counted has no longer one. */
 const proofSchema = z.array(hashSchema).max(64);
 
-/** What the log shows about one record. Only those fields of the record are named here that are looked at. */
+/** Proof of one record in the log. It names only those fields of the record that are used. */
 export const certificateSchema = z.strictObject({
   type: z.literal('certificate'),
   format: z.literal(CERTIFICATE_FORMAT),
@@ -85,7 +85,7 @@ const NAMED_BY = {
 
 export type Certificate = z.output<typeof certificateSchema>;
 
-/** What opens a commitment: with it, everybody can see that a payload is the one that a record commits to. */
+/** Opening of a commitment: with it, everybody can see that a payload is the one that a record commits to. */
 export const openingSchema = z.strictObject({
   type: z.literal('opening'),
   format: z.literal(CERTIFICATE_FORMAT),
@@ -105,7 +105,7 @@ export const consistencySchema = z.strictObject({
   proof: proofSchema.describe('Proof by RFC 6962, section 2.1.2: hashes in base64'),
 });
 
-/** What a certificate is checked against besides itself. Texts of files. */
+/** Evidence besides itself that a certificate is checked against. Texts of files. */
 export interface Evidence {
   /** The log's key, from elsewhere. Absent: the one in the certificate. */
   key?: string | undefined;

@@ -14,7 +14,7 @@ import {
 /** Seconds since the epoch stand before a signature, in eight bytes. */
 const TIME_BYTES = 8;
 
-/** What a witness signs (C2SP tlog-cosignature): the text of a checkpoint with a time before it. */
+/** Text that a witness signs (C2SP tlog-cosignature): a checkpoint with a time before it. */
 const TIMED = {
   algorithm: COSIGNATURE,
   sign(text: string, key: KeyObject): Buffer {

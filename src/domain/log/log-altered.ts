@@ -1,5 +1,5 @@
 /**
- * What is wrong with a log: a stable code, which errors, alerts and metrics have alike.
+ * Fault of a log: a stable code, which errors, alerts and metrics share.
  *
  * - `checkpoint_missing`: a checkpoint was signed, and MongoDB has none
  * - `checkpoint_smaller`: MongoDB has one of fewer records than was signed last

@@ -5,7 +5,7 @@ import { NoteError, type NoteVerifier } from './signed-note.js';
 /** A checkpoint and the note that it was read from, after its signature was verified. */
 export interface OpenedCheckpoint extends Checkpoint {
   note: string;
-  /** What a time-stamping service answered about it, base64; absent if there is none yet. Nothing is verified. */
+  /** Response of a time-stamping service, base64; absent if there is none yet. Nothing is verified. */
   timestamp?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface SignedBefore {
 }
 
 /**
- * What was signed before, by everything that remembers it. Each note is opened.
+ * Checkpoints that were signed before, from every place that remembers them. Each note is opened.
  *
  * A copy may be ahead of MongoDB, after a crash between the two; whether the tree leads to it is for the caller to
  * prove. MongoDB is never behind Temporal.

@@ -18,7 +18,7 @@ export const COSIGNATURE = 4;
 type Algorithm = typeof ED25519 | typeof COSIGNATURE;
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
-/** What precedes the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410, section 7). */
+/** Bytes that precede the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410, section 7). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PRIVATE_PREFIX = 'PRIVATE+KEY+';
 /** Begins a line with a signature: an em dash and a space. */
@@ -29,7 +29,7 @@ export class NoteError extends Error {
   override readonly name = 'NoteError';
 }
 
-/** What is read; `undefined` if it is not valid. */
+/** Result of reading; `undefined` if it is not valid. */
 export function ifValid<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -2,7 +2,7 @@ import { attemptCount } from '../explain/attempt-count.js';
 import { plain } from '../text/plain.js';
 import type { Evidence, VerifiedCertificate } from './certificate.js';
 
-/** What a certificate that holds proves, and what it does not: one sentence. */
+/** Statement of a valid certificate: one sentence about what it proves, and what it does not. */
 export function statementOf(
   verified: VerifiedCertificate & { stamped?: { at: Date; by: string } | undefined },
   { key, opening }: Evidence,

@@ -31,7 +31,7 @@ const NONCE_BYTES = 8;
 /** The most that a response of a service may have, bytes: it holds a few certificates. */
 export const MAX_TIMESTAMP_BYTES = 32 * 1024;
 
-/** What a time-stamping service answered is no time stamp of a checkpoint. */
+/** The response of a time-stamping service is no time stamp of a checkpoint. */
 export class TimestampError extends Error {
   override readonly name = 'TimestampError';
 }

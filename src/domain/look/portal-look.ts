@@ -1,6 +1,6 @@
-/** What makes the portal a platform's own, in place of Hookline's: by settings of the installation, and by account. */
+/** Look of a platform's own portal, in place of Hookline's: by settings of the installation, and by account. */
 export interface PortalLook {
-  /** What it calls itself. */
+  /** Name that the portal shows. */
   name?: string;
   /** A picture beside the name. */
   logo_url?: string;

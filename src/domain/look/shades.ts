@@ -5,7 +5,7 @@ const WHITE: Rgb = [255, 255, 255];
 const BLACK: Rgb = [0, 0, 0];
 
 /**
- * What texts of the colour stand on: the darkest of the light theme, and the lightest of the dark one
+ * Backgrounds of texts in the colour: the darkest of the light theme, and the lightest of the dark one
  * (`styles/tokens.css`).
  */
 const LIGHT_GROUND: Rgb = [0xf1, 0xf3, 0xf6];
@@ -21,7 +21,7 @@ const ENOUGH = 5.6;
 /** Steps in which a colour is made darker or lighter. */
 const STEPS = 100;
 
-/** What is made of a colour: values of the properties in `styles/tokens.css`, for the light theme and the dark one. */
+/** Shades of a colour: values of the properties in `styles/tokens.css`, for the light theme and the dark one. */
 export interface Shades {
   '--accent': string;
   '--accent-hover': string;

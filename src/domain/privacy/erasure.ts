@@ -3,7 +3,7 @@ import { idPattern } from '../basics/ids.js';
 import type { Origin } from '../change/change.js';
 import { KEY_ID } from './data-key.js';
 
-/** What happens to a subject's open deliveries: they are cancelled, or the key is erased once they have ended. */
+/** Rule for a subject's open deliveries: they are cancelled, or the key is erased once they have ended. */
 export const OPEN_RULES = ['cancel', 'finish'] as const;
 
 export type OpenRule = (typeof OPEN_RULES)[number];
@@ -50,7 +50,7 @@ export const erasureSchema = z.strictObject({
   reapplied_at: time.optional(),
   /** The key that was deleted. Everything that it sealed names it, and cannot be read any more. */
   key: z.strictObject({ id: z.string().regex(KEY_ID), created_at: time }),
-  /** What was kept of the subject when it was erased. */
+  /** Data about the subject that was kept when it was erased. */
   covered: z.strictObject({
     events: count,
     deliveries: count,
@@ -63,5 +63,5 @@ export const erasureSchema = z.strictObject({
 
 export type Erasure = z.output<typeof erasureSchema>;
 
-/** What was kept of a subject when it was erased. */
+/** Data about a subject that was kept when it was erased. */
 export type ErasureScope = Erasure['covered'];

@@ -14,8 +14,8 @@ import type { DeliveryRow } from './stored.js';
 export type RecordKey = Pick<DeliveryRow, 'id' | 'revision'>;
 
 /**
- * What the salts of a record are derived for. Each is of one record, so that who is shown one can test guesses of
- * nothing else.
+ * Purposes for which the salts of a record are derived. Each is of one record, so that who is shown one can test
+ * guesses of nothing else.
  */
 export function saltPurposes({ id, revision }: RecordKey): Record<keyof RecordSalts, string> {
   return { details: `details/${id}/${revision}`, view: `view/${id}/${revision}` };
@@ -29,7 +29,7 @@ export interface RecordSalts {
   view: Buffer;
 }
 
-/** What is shown of a delivery. JSON texts. */
+/** View of a delivery. JSON texts. */
 type View = Pick<DeliveryRow, 'summary' | 'detail' | 'timeline'>;
 
 /**
@@ -106,7 +106,7 @@ function parseRecord({ id, record }: { id: string; record: string }): DeliveryRe
   return parsed;
 }
 
-/** What stands beside the record, so that lists can be filtered by it. */
+/** Columns beside the record, by which lists can be filtered. */
 function columnsOf(record: DeliveryRecord) {
   const { delivery_id: id, account_id, event_id, endpoint_id, event_kind, status, accepted_at } = record;
   const { run_id, revision, attempts } = record;
@@ -119,7 +119,7 @@ function textOf(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value ?? '');
 }
 
-/** What lists show that the record says too. */
+/** Part of a list's summary that the record says too. */
 function summaryOf(record: DeliveryRecord) {
   const { delivery_id: id, event_id, endpoint_id, event_kind, status, accepted_at: created_at } = record;
   const { sequence } = record;

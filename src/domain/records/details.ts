@@ -5,8 +5,8 @@ import { toJson } from '../text/unicode.js';
 import { canonicalJson } from './canonical-json.js';
 
 /**
- * What a record stands for and does not say, because it can be personal data: where each attempt of a delivery went and
- * what came back, or what a change changed, from where and why. The record has a commitment to it, and certificates
+ * Data that a record commits to and does not contain, because it can be personal: where each attempt of a delivery went
+ * and what came back, or what a change changed, from where and why. The record has a commitment to it, and certificates
  * open that.
  */
 export type Details = DeliveryDetails | ChangeDetails;
@@ -29,7 +29,10 @@ export interface ChangeDetails
   actor_account_id?: string;
 }
 
-/** What a record says of an attempt itself, or what follows from it; `number` and `lost_tries` stand in both. */
+/**
+ * Fields of an attempt that the record itself contains, or that follow from it; `number` and `lost_tries` stand in
+ * both.
+ */
 const RECORDED = [
   'at',
   'duration_ms',

@@ -8,10 +8,10 @@ import { canonicalJson } from './canonical-json.js';
 /** The longest line of an export of erasures, characters. One takes some 600. */
 export const MAX_ERASURE_LINE = 4_096;
 
-/** What a tag of such a line is of. */
+/** Purpose of the tag of such a line. */
 const PURPOSE = 'erasure-line';
 
-/** What a tag looks like: the id of the key that made it, and an HMAC. */
+/** Form of a tag: the id of the key that made it, and an HMAC. */
 const TAG = /^[\w.-]{1,48}:[0-9a-f]{64}$/;
 
 const time = z.iso.datetime().max(40);

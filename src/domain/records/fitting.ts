@@ -1,7 +1,7 @@
 /**
- * What a row keeps of runs before the last one, and of a timeline. Bytes of JSON. A document of MongoDB has at
- * most 16 MiB, with one run of at most 2 MiB (Temporal's limit of a payload), and sealed texts are a third longer;
- * somebody who sends a delivery again and again must not stop its row.
+ * Room in a row for runs before the last one, and for a timeline. Bytes of JSON. A document of MongoDB has at most 16
+ * MiB, with one run of at most 2 MiB (Temporal's limit of a payload), and sealed texts are a third longer; resending a
+ * delivery again and again must not stop its row.
  */
 export const MAX_EARLIER_RUNS_BYTES = 3 * 1024 * 1024;
 export const MAX_TIMELINE_BYTES = 4 * 1024 * 1024;

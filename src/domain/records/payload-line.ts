@@ -1,8 +1,8 @@
 import { toJson, wellFormedJson } from '../text/unicode.js';
 
 /**
- * What ends a line: for NDJSON a line feed, for many readers of lines a carriage return and these characters of Unicode
- * as well.
+ * Characters that end a line: for NDJSON a line feed, for many readers of lines a carriage return and these characters
+ * of Unicode as well.
  */
 const BREAKS_BETWEEN_TOKENS = /[\r\n]/g;
 const BREAKS_IN_TEXTS = /[\u0085\u2028\u2029]/g;

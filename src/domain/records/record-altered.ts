@@ -1,11 +1,9 @@
-/** What is stored of a delivery, or of an event, is not what was recorded: nothing of it is shown. */
+/** A stored delivery, or event, is not the one that was recorded: nothing of it is shown. */
 export class RecordAlteredError extends Error {
   override readonly name = 'RecordAlteredError';
   /** Of the delivery, event or change. */
   readonly id: string;
-  /**
-   * What is wrong with it: the end of a sentence that begins with the id, such as `differs in /status from its record`.
-   */
+  /** Difference: the end of a sentence that begins with the id, such as `differs in /status from its record`. */
   readonly how: string;
 
   constructor(id: string, how: string, options?: ErrorOptions) {

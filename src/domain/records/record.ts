@@ -35,7 +35,7 @@ export interface DeliveryRecord {
   started_at: string;
   closed_at?: string;
   attempts: RecordedAttempt[];
-  /** What operators did to it. */
+  /** Actions of operators on it. */
   interventions?: RecordedIntervention[];
   /** Runs before it was sent again, newest first. */
   earlier_runs?: RecordedRun[];
@@ -115,7 +115,7 @@ export function voidRecord({ account_id, first, last, at }: VoidNumbers): VoidRe
   return { type: 'void', format: RECORD_FORMAT, account_id, first, last, at };
 }
 
-/** What a record is made of: a closed delivery as every view shows it. */
+/** Source of a record: a closed delivery as every view shows it. */
 export interface ClosedDelivery
   extends Pick<
     DeliveryRecord,

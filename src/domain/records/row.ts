@@ -22,8 +22,8 @@ import type { KnownEnd, TerminatedExecution, ToldDelivery, ToldRun } from './tol
 const MAX_EARLIER_RUNS = 10;
 
 /**
- * What a run that tells of a delivery is to its row: it `goes_on`; it is a `later` one, so that the delivery was sent
- * again; or what it tells is `stale`. `unclear`: the execution was reset in Temporal, and this is the new run or the
+ * Relation of a reporting run to the row of a delivery: it `goes_on`; it is a `later` one, so that the delivery was
+ * sent again; or its report is `stale`. `unclear`: the execution was reset in Temporal, and this is the new run or the
  * old one.
  */
 export function relationOf(
@@ -98,7 +98,7 @@ function toldUntil(timeline: readonly TimelineItem[], made: string | undefined):
   });
 }
 
-/** What an execution that was terminated before it told of a delivery would have told of it. */
+/** Report of an execution that was terminated before it reported on a delivery. */
 export function untold(event: EventOfRow, run: ToldRun, key: DeliveryKey): WholeDelivery {
   const record: DeliveryRecord = { status: 'delivering', attempts: [] };
   const state = { kind: 'closed' } as const;
@@ -135,7 +135,7 @@ export function endedDelivery(
   };
 }
 
-/** What a row says of what its execution tells: what it has done since the point to which it was reset is new again. */
+/** State that a row knows of its execution: what that has done since the point to which it was reset is new again. */
 function knownOf(before: Delivery, { attempts, interventions = [] }: ShownRecord): ShownRecord {
   const acts = before.interventions?.filter(({ at }, index) => at === interventions[index]?.at);
   return present({
@@ -158,7 +158,7 @@ function withRun(delivery: Delivery) {
 }
 
 /**
- * What is told of a run when it tells of a delivery for the first time.
+ * Report on the beginning of a run that reports on a delivery for the first time.
  *
  * @param until when it had begun at the latest: clocks differ. ISO 8601, UTC
  */
@@ -190,7 +190,7 @@ function beginning(
   return [{ at: until > last ? until : last, type: continues ? 'started' : 'reset', text, ...execution }];
 }
 
-/** What tells an attempt from all others at a delivery, also from one of the same number before a reset. */
+/** Name that tells an attempt from all others at a delivery, also from one of the same number before a reset. */
 export function nameOfAttempt({ number, at }: { number: number; at: string }): string {
   return `${number} ${at}`;
 }
@@ -212,7 +212,9 @@ export function attemptsKnown(
 /** A delivery as it is stored, before it has a record. */
 export type RowWithoutRecord = Omit<DeliveryRow, 'record' | 'revision' | 'turn'>;
 
-/** What lists show of a delivery only if they are asked to, and what releases go by. Stored beside the summary. */
+/**
+ * Facts that lists show of a delivery only if they are asked to, and that releases go by. Stored beside the summary.
+ */
 export interface RowFacts {
   last_attempt?: LastAttempt;
   /** Of an open one, how many attempts it has at most. */

@@ -8,7 +8,7 @@ import type { WholeDelivery } from './row/whole-delivery.js';
 import type { RowFacts } from './row.js';
 import type { DeliveryRow, EventRow, ListedDelivery } from './stored.js';
 
-/** What a delivery that is read by itself has besides what lists show. */
+/** Fields of a delivery that lists do not show. */
 type Detail = Omit<Delivery, keyof DeliverySummary>;
 type StoredDetail = Detail & Pick<WholeDelivery, 'progress'>;
 
@@ -18,7 +18,7 @@ export function summaryIn({ summary }: Pick<ListedDelivery, 'summary'>): Deliver
   return shown;
 }
 
-/** What lists show of a stored delivery only if they are asked to. */
+/** Facts that lists show of a stored delivery only if they are asked to. */
 export function factsIn({ summary }: Pick<ListedDelivery, 'summary'>): RowFacts {
   const { last_attempt, max_attempts, paused } = parsed(summary);
   return present({ last_attempt, max_attempts, paused });

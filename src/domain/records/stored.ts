@@ -82,12 +82,12 @@ export interface Range {
   below?: string | undefined;
 }
 
-/** What readers need of rows and events. */
+/** Reads of rows and events. */
 export interface RecordReads {
   delivery(accountId: string, id: string): Promise<DeliveryRow | undefined>;
   /** Rows of some events of an account. */
   deliveriesOf(accountId: string, eventIds: readonly string[], limit: number): Promise<ListedDelivery[]>;
-  /** What lists show of one delivery. */
+  /** View of one delivery in a list. */
   summary(accountId: string, id: string): Promise<DeliverySummary | undefined>;
   /** Payloads of events, by id, those that can be read and are no larger than a limit in bytes. */
   payloadsOf(

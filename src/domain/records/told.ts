@@ -27,11 +27,11 @@ export interface ToldDelivery extends DeliveryKey {
   snapshot: DeliverySnapshot;
   /** How many attempts its schedule has. */
   max_attempts: number;
-  /** What happened to it since it was told of last that its record does not say. */
+  /** Timeline entries since the last report that its record does not contain. */
   said?: TimelineItem[];
 }
 
-/** What an execution tells of its deliveries, to be kept. A Temporal payload. */
+/** Report of an execution on its deliveries, to be stored. A Temporal payload. */
 export interface Told {
   run: ToldRun;
   /** How often this execution has told of deliveries, this time included. */
@@ -109,7 +109,7 @@ export interface EventForRows extends EventOfRow {
   commitment: string;
 }
 
-/** What is stored of a delivery. */
+/** State that is stored of a delivery. */
 export interface KnownRow extends RunSoFar {
   id: string;
   /** Absent if somebody has altered it: nothing of it goes into another one. */

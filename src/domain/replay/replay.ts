@@ -3,7 +3,7 @@ import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../delivery/delivery
 import type { MemberState } from '../delivery/group-summary.js';
 import type { DeliveryFilter } from '../list/delivery-filter.js';
 
-/** What a replay does to each delivery: send a closed one again, or steer an open one. */
+/** Action of a replay on each delivery: resend a closed one, or steer an open one. */
 export const REPLAY_ACTIONS = ['resend', 'retry', 'cancel', 'resume'] as const;
 export type ReplayAction = (typeof REPLAY_ACTIONS)[number];
 
@@ -30,7 +30,7 @@ export const MAX_REPLAY_FAILURES = 10;
 /** Interventions of a replay that are recorded; after them it accepts only `cancel`. */
 export const MAX_REPLAY_INTERVENTIONS = 100;
 
-/** What a replay selects deliveries by: what a list of deliveries is filtered by, in the form of a Temporal payload. */
+/** Filter by which a replay selects deliveries: that of a list of deliveries, in the form of a Temporal payload. */
 export interface ReplayFilter
   extends Omit<DeliveryFilter, 'statuses' | 'any_attempt' | 'created_after' | 'created_before'> {
   statuses?: ShownStatus[];
@@ -45,7 +45,7 @@ export interface ReplayFilter
  */
 export type Registration = 'now' | 'then' | (string & {});
 
-/** What a replay is to do. It never changes. */
+/** Plan of a replay. It never changes. */
 export interface ReplayPlan {
   account_id: string;
   replay_id: string;
@@ -77,7 +77,7 @@ export interface ReplayItem {
   is_new?: true;
 }
 
-/** What became of a delivery that a replay acted on: `skipped` if it was not any more what the replay had found. */
+/** Outcome of a replay for one delivery: `skipped` if its state had changed since it was selected. */
 export type ReplayResult = { id: string } & (
   | { result: 'done' | 'skipped' }
   | { result: 'failed'; detail: string }

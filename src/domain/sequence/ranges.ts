@@ -22,7 +22,7 @@ export function twiceIn(numbers: Iterable<number>): Set<number> {
   return twice;
 }
 
-/** What of a range is in none of others, in order. @param others in any order, and they may overlap */
+/** Parts of a range that are in none of others, in order. @param others in any order, and they may overlap */
 export function missingIn({ first, last }: NumberRange, others: readonly NumberRange[]): NumberRange[] {
   const missing: NumberRange[] = [];
   let next = first;
@@ -46,7 +46,7 @@ export function joined(ranges: readonly NumberRange[]): NumberRange[] {
   return all;
 }
 
-/** What of a range is in one of others as well, in order. */
+/** Parts of a range that are in one of others as well, in order. */
 export function sharedWith(range: NumberRange, others: readonly NumberRange[]): NumberRange[] {
   return missingIn(range, missingIn(range, others));
 }

@@ -10,7 +10,7 @@ export const SEQUENCE = {
   firstBlock: 4,
   /** Each further block is twice as large as the one before, up to this. */
   largestBlock: 512,
-  /** What is left of a block that a process has not used for so long is declared void, milliseconds. */
+  /** Time after which the rest of a block that a process does not use is declared void, milliseconds. */
   idleBlockMs: 3_600_000,
   /**
    * A process may use its blocks for so long after it last said that it is there, milliseconds; also after it was

@@ -1,6 +1,6 @@
 import { UNITS } from '../basics/duration.js';
 
-/** What a minute is kept for: an hour is shown. Milliseconds. */
+/** Time for which a minute is kept: an hour is shown. Milliseconds. */
 export const MINUTES_KEPT_MS = 2 * UNITS.h;
 
 /**
@@ -11,7 +11,7 @@ const FIRST_BOUND_MS = 10;
 const GROWTH = 1.5;
 const BOUNDS = 50;
 
-/** What was attempted in a minute, and how long what arrived had taken. */
+/** Attempts of a minute, and how long those that arrived had taken. */
 export interface MinuteRow {
   /** When it begins, milliseconds since the epoch. */
   minute: number;
@@ -38,7 +38,7 @@ export class MinuteCount {
     row.arrivals[span] = (row.arrivals[span] ?? 0) + 1;
   }
 
-  /** What was counted since the last call. */
+  /** Counts since the last call. */
   take(): MinuteRow[] {
     const rows = [...this.rows.values()];
     this.rows = new Map();

@@ -16,7 +16,7 @@ export type Resolution = keyof typeof RESOLUTIONS;
 /** Names of counters: a closed status, or `attempts`, which the closed deliveries took. */
 export type TallyCounter = ClosedStatus | 'attempts';
 
-/** What was counted of an endpoint and a kind in a span of time. */
+/** Counts for an endpoint and a kind in a span of time. */
 export interface TallyRow {
   account_id: string;
   endpoint_id: string;
@@ -62,7 +62,7 @@ export class Tally {
     }
   }
 
-  /** What was counted since the last call. */
+  /** Counts since the last call. */
   take(): { rows: TallyRow[]; lost: number } {
     const { rows, lost } = this;
     this.rows = new Map();

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * What a terminal acts upon, and what lets a text look like another: control characters, ends of lines, and marks of
- * the direction of writing (UAX #9).
+ * Characters that a terminal acts upon, or that let a text look like another: control characters, ends of lines, and
+ * marks of the direction of writing (UAX #9).
  */
 const ACTED_UPON = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 

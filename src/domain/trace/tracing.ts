@@ -5,7 +5,7 @@ import type { TraceHeaders } from './trace-context.js';
 
 /** A request to the API that is being traced. */
 export interface RequestTrace {
-  /** What the request starts continues here. */
+  /** Headers with which work that the request starts continues the trace. */
   headers: TraceHeaders;
   end(facts: { operation: string | undefined; status: number; accountId: string | undefined }): void;
 }

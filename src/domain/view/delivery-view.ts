@@ -28,7 +28,7 @@ export interface DeliverySummary {
   last_attempt?: LastAttempt;
 }
 
-/** What happened to a delivery in one of its runs. */
+/** Record of one run of a delivery. */
 type Happened = Pick<DeliveryRecord, 'interventions'> & { attempts: AttemptView[] };
 
 /** A run of a delivery before it was resent. */
@@ -38,7 +38,7 @@ export type EarlierRun = Pick<
 > &
   Happened;
 
-/** What is shown of a run before a delivery was resent. */
+/** View of a run before a delivery was resent. */
 export function earlierRun(
   { run_id, status, created_at, started_at, closed_at, reason }: DeliverySummary,
   { attempts, interventions }: Happened,

@@ -41,10 +41,10 @@ export interface Reservation {
  * processor; then until as many deliveries wait as the group had, at most `most` times, because producers that were
  * answered send again. If starts take long because Temporal is far away, they send again much sooner: the second part
  * has a longest time, milliseconds. Groups get larger than without the pause
- * (`docs/decisions/0010-rest-after-a-group.md`).
+ * (`docs/decisions/0010-groups.md`).
  *
  * Where slots linger, the first part is longer, and the second one ends early only if there is a full group: events
- * that nobody waits for leave more of the processor to others (`docs/decisions/0039-waiting-groups.md`).
+ * that nobody waits for leave more of the processor to others (`docs/decisions/0032-outages.md`).
  */
 const REST = {
   most: 3,

@@ -5,7 +5,7 @@ import { type Answer, type ApiClient, PURCHASE } from '../../support/api-client.
 import { untilHeard, workflowIdOf } from '../../support/history.js';
 import { ADDRESS, changesOf, newestChange, send } from '../../support/parts/changes.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { PROXIED, type SharedSystem, sharedSystem } from '../../support/system.js';
+import { ONE_BY_ONE, PROXIED, type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('changes', () => {
   let system: SharedSystem;
@@ -13,7 +13,7 @@ describe('changes', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem(PROXIED);
+    system = await sharedSystem({ ...PROXIED, ...ONE_BY_ONE });
     receiver = await startReceiver();
   });
   beforeEach(async () => {

@@ -5,7 +5,7 @@ import { type Accepted, type ApiClient, PURCHASE, registering } from '../../supp
 import { readAll } from '../../support/parts/pages.js';
 import { promised } from '../../support/promised.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { ONE_BY_ONE, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const EVENTS = 60;
@@ -157,7 +157,7 @@ describe('group commit', () => {
   });
 
   it('can be switched off: strictly one workflow for each delivery [world]', async () => {
-    const strict = await sharedSystem({ HOOKLINE_GROUP_COMMIT: 'off' });
+    const strict = await sharedSystem(ONE_BY_ONE);
     const account = await strict.account();
     await account.register(receiver.url);
     await Promise.all(Array.from({ length: 10 }, () => account.purchase()));

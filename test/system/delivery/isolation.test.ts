@@ -3,7 +3,7 @@ import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import type { Accepted } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { ONE_BY_ONE, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** An endpoint that takes requests and answers none until it is told to. */
@@ -124,7 +124,7 @@ describe('isolation [world]', () => {
   });
 
   it('shares the isolated lane out between endpoints, so that a backlog of one does not hold another up', async () => {
-    system = await startSystem({ ...HANG, HOOKLINE_ISOLATED_ATTEMPTS: '1', HOOKLINE_GROUP_COMMIT: 'off' });
+    system = await startSystem({ ...HANG, HOOKLINE_ISOLATED_ATTEMPTS: '1', ...ONE_BY_ONE });
     const failing = await startReceiver({ handler: reply(500) });
     try {
       const flood = await system.account();

@@ -12,7 +12,7 @@ import {
   reply,
   startReceiver,
 } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { ONE_BY_ONE, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Of an attempt. */
@@ -25,6 +25,7 @@ describe('retries', () => {
 
   before(async () => {
     system = await sharedSystem({
+      ...ONE_BY_ONE,
       HOOKLINE_RETRY_SCHEDULE: '20ms,1s,1s',
       HOOKLINE_ATTEMPT_TIMEOUT: `${TIMEOUT_S}s`,
     });

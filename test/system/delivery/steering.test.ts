@@ -3,7 +3,7 @@ import type { ApiClient } from '../../support/api-client.js';
 import { workflowIdOf } from '../../support/history.js';
 import { promised } from '../../support/promised.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { ONE_BY_ONE, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('steering a delivery', () => {
@@ -12,7 +12,7 @@ describe('steering a delivery', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem();
+    system = await sharedSystem(ONE_BY_ONE);
   });
   beforeEach(async () => {
     receiver = await startReceiver({ handler: reply(500) });

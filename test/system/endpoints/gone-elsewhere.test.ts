@@ -3,7 +3,7 @@ import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, registering } from '../../support/api-client.js';
 import { promised } from '../../support/promised.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { ONE_BY_ONE, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('an answer 410 that comes after the endpoint has got another URL', () => {
@@ -15,7 +15,7 @@ describe('an answer 410 that comes after the endpoint has got another URL', () =
   let answerGone: () => void;
 
   beforeEach(async () => {
-    system = await sharedSystem({ HOOKLINE_GROUP_COMMIT: 'off' });
+    system = await sharedSystem(ONE_BY_ONE);
     client = registering(await system.account(), { retry_schedule: ['500ms', '1h'] });
     former = await startReceiver();
     present = await startReceiver();

@@ -6,7 +6,13 @@ import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { IMPATIENT, type SharedSystem, sharedSystem, UNTIL_DISABLED } from '../../support/system.js';
+import {
+  IMPATIENT,
+  ONE_BY_ONE,
+  type SharedSystem,
+  sharedSystem,
+  UNTIL_DISABLED,
+} from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const KINDS = ['endpoint.failing', 'endpoint.recovered', 'endpoint.disabled'];
@@ -27,7 +33,7 @@ describe('incidents of endpoints', () => {
   async function start(settings: Record<string, string> = {}, more?: Record<string, unknown>): Promise<void> {
     receiver = await startReceiver({ handler: reply(500) });
     watcher = await startReceiver();
-    system = await sharedSystem({ HOOKLINE_GROUP_COMMIT: 'off', ...settings });
+    system = await sharedSystem({ ...ONE_BY_ONE, ...settings });
     client = await system.account();
     endpointId = (await client.register(receiver.url, more)).id;
     await client.register(watcher.url, { event_kinds: KINDS });

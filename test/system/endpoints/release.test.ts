@@ -9,7 +9,7 @@ import { releaseBacklog } from '../../../src/temporal/write/release-backlog.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { runRecords } from '../../support/parts/records.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { SHORT_WAITS, type SharedSystem, sharedSystem } from '../../support/system.js';
+import { ONE_BY_ONE, SHORT_WAITS, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const COUNT = 30;
@@ -26,7 +26,7 @@ describe('the release of a backlog', () => {
   let search: RowSearch;
 
   before(async () => {
-    system = await sharedSystem({ ...SHORT_WAITS, HOOKLINE_GROUP_COMMIT: 'off' });
+    system = await sharedSystem({ ...SHORT_WAITS, ...ONE_BY_ONE });
     search = system.database.records.search;
   });
   beforeEach(async () => {

@@ -12,7 +12,7 @@ import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js
 import { startGroup } from '../../support/parts/start-group.js';
 import { runHookline } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { ONE_BY_ONE, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** A part of an endpoint's URL that must not be shown. */
@@ -36,7 +36,7 @@ describe('what Temporal UI shows [world]', () => {
   };
 
   before(async () => {
-    system = await sharedSystem();
+    system = await sharedSystem(ONE_BY_ONE);
     client = await system.account();
     [good, bad] = await Promise.all([startReceiver(), startReceiver({ handler: reply(500) })]);
     const some = (order: string) => ({ filter: { path: '/order_id', equals: order } });

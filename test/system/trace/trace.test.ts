@@ -6,7 +6,7 @@ import { fetchHistory, workflowIdOf } from '../../support/history.js';
 import { startTraceCollector, type TraceCollector } from '../../support/outside/trace-collector.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
+import { ONE_BY_ONE, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -166,7 +166,7 @@ describe('tracing', () => {
 
 describe('without a collector', () => {
   it('nothing is traced: no header to the subscriber, nothing in the ledger', async () => {
-    const system = await sharedSystem();
+    const system = await sharedSystem(ONE_BY_ONE);
     const subscriber = await startReceiver();
     try {
       const client = await system.account();

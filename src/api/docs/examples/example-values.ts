@@ -14,7 +14,7 @@ const TIME = '2026-11-21T12:00:00.000Z';
 const LATER = '2026-11-21T12:00:00.094Z';
 
 /**
- * What fields have in examples: one purchase, delivered to one endpoint. A name is that of a field, of a field below
+ * Values of fields in examples: one purchase, delivered to one endpoint. A name is that of a field, of a field below
  * another (`incident.failures`), of a component (`Endpoint.id`), or of one operation's response
  * (`pauseEndpoint.status`); the narrowest counts. Several that have the same are separated by bars. Fields that a
  * response may leave out are shown only if a narrower name than the field's own gives them a value.

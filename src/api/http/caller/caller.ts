@@ -1,6 +1,6 @@
 import type { Scope } from '../../../domain/access/api-key.js';
 
-/** What a token can belong to. */
+/** Owners that a token can have. */
 export const CALLER_TYPES = ['api_key', 'oauth_client', 'portal_session'] as const;
 
 /** Who sent a request, once it has been authenticated. */

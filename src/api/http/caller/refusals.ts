@@ -3,7 +3,7 @@ import { type EndedLink, Problem } from '../../../domain/http/problem.js';
 import type { ProblemCode } from '../../../domain/http/problems.js';
 import type { Context } from '../context.js';
 
-/** What every refusal of a token or its scopes begins with (RFC 6750, section 3). */
+/** Beginning of every refusal of a token or its scopes (RFC 6750, section 3). */
 export const CHALLENGE = 'Bearer realm="hookline"';
 
 /** @param scope or several, one of which is enough @throws Problem 403 if the caller does not hold it, naming it */

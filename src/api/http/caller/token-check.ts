@@ -9,7 +9,7 @@ import { refuseToken } from './refusals.js';
 
 type Dependencies = Pick<ApiDependencies, 'database' | 'logger'>;
 
-/** What an OAuth access token looks like. */
+/** Form of an OAuth access token. */
 const ACCESS_TOKEN = /^[\w-]{43}$/;
 
 /**
@@ -48,7 +48,7 @@ const CHECKS: Record<Caller['type'], (dependencies: Dependencies, hash: string) 
   oauth_client: checkAccessToken,
 };
 
-/** What a token belongs to by its form; `undefined` if it is none: the database need not be asked. */
+/** Owner of a token by its form; `undefined` if it is none: the database need not be asked. */
 function typeOf(token: string): Caller['type'] | undefined {
   if (token.startsWith(API_KEY.prefix)) return API_KEY.isOne(token) ? 'api_key' : undefined;
   if (token.startsWith(PORTAL_TOKEN.prefix)) return PORTAL_TOKEN.isOne(token) ? 'portal_session' : undefined;

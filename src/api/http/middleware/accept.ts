@@ -1,10 +1,10 @@
 import { Problem } from '../../../domain/http/problem.js';
 import type { Middleware } from '../context.js';
 
-/** What can be read in a terminal, too. */
+/** Paths whose responses can be read in a terminal, too. */
 const ALSO_TEXT = /^\/[^/]+\/(?:deliveries\/[^/]+\/timeline|exports)\/?$/;
 
-/** What is a JSON text on each line. */
+/** Paths whose responses have a JSON text on each line. */
 const LINES = /^\/[^/]+\/exports\/?$/;
 
 /** Refuses requests whose Accept header excludes JSON. @throws Problem 406 */

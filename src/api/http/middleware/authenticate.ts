@@ -19,7 +19,7 @@ export function authenticate(dependencies: ApiDependencies): Middleware {
   };
 }
 
-/** What `Authorization` is to be. */
+/** Form of `Authorization`. */
 const BEARER = /^Bearer +(\S+) *$/i;
 
 /** Whether a request bears what has the form of a token: only the database knows whether it is one. */

@@ -94,7 +94,7 @@ function unavailable(ctx: Context, reason: string, Kind = Problem): Problem {
   });
 }
 
-/** What a producer should do who does not know whether an event was accepted. */
+/** Advice for a producer who does not know whether an event was accepted. */
 function adviceOfEvent({ state: { event_id }, req }: Context): string {
   const unknown = 'It is not known whether the event was accepted';
   if (req.headers['idempotency-key'] !== undefined)

@@ -8,7 +8,7 @@ export const writeUnicode: Middleware = async (ctx, next) => {
   if (isJson(body)) ctx.body = toJson(body);
 };
 
-/** What Koa itself would make JSON of. */
+/** Whether Koa itself would make JSON of a body. */
 function isJson(body: unknown): body is object {
   if (Array.isArray(body)) return true;
   return typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype;

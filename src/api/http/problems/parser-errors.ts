@@ -10,7 +10,7 @@ import { PROBLEM_TYPE, problemDocument } from './document.js';
  * @param publicUrl where `/errors/{code}` says more about a problem
  */
 export function answerParserErrors(server: Server, publicUrl: () => string): void {
-  /** What a connection is being sent. */
+  /** Responses that a connection is being sent. */
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>();
   server.on('request', ({ socket }, response) => {
     const own = underWay.get(socket) ?? new Set();

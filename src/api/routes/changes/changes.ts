@@ -21,7 +21,7 @@ const after = z
   .regex(idPattern('change'), 'must be a cursor that an earlier page of this list gave')
   .optional();
 
-/** What lists of changes are narrowed down by. */
+/** Filters of lists of changes. */
 export const changeParameters = {
   after,
   resource: z

@@ -26,7 +26,7 @@ import {
 } from './filters.js';
 import { includeParameter, withBusinessKeys } from './row-extras.js';
 
-/** What can be done to an open delivery, and what is recorded of that. */
+/** Actions on an open delivery, and the records of them. */
 const ACTS = [
   ['retry', 'retried', 'Make an attempt now'],
   ['cancel', 'cancelled', 'Cancel an open delivery'],

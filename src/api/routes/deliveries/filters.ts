@@ -82,10 +82,7 @@ export const timeParameter = z
 
 const statusCode = z.coerce.number().int().min(100).max(599);
 
-/**
- * What deliveries are filtered by, besides the kind of their event. They combine: a delivery must match all that are
- * given.
- */
+/** Filters of deliveries, besides the kind of their event. They combine: a delivery must match all that are given. */
 export const deliveryParameters = {
   endpoint_id: endpointIdParameter,
   event_id: eventIdParameter,
@@ -126,7 +123,7 @@ function networksParameter(description: string) {
     .meta({ type: 'string', description });
 }
 
-/** What a delivery must have an attempt of, the latest or not. One attempt must match all that are given. */
+/** Filters by single attempts of a delivery, the latest or not. One attempt must match all that are given. */
 export const attemptParameters = {
   any_attempt_address: networksParameter(
     'Has an attempt that connected to an address in one of these networks, with commas between. All any_attempt_… must hold of one attempt; matching_attempts has these',
@@ -147,7 +144,7 @@ export const attemptParameters = {
     .meta({ description: 'Has an attempt that was answered with this HTTP status' }),
 };
 
-/** What single attempts are asked for; `undefined` if nothing is. */
+/** Filter by single attempts; `undefined` if there is none. */
 export function readAttemptFilter({
   any_attempt_address: within,
   any_attempt_not_address: outside,

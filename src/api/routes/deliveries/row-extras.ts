@@ -6,7 +6,7 @@ import { type ExtendedRow, ROW_EXTRAS } from '../../../temporal/read/delivery-re
 import { listParameter } from '../../http/parameters.js';
 import { newestSchema } from '../event-kinds/find-kind.js';
 
-/** What rows of a list of deliveries show only if they are asked to. */
+/** Fields that rows of a list of deliveries have only on request. */
 export const includeParameter = listParameter(
   ROW_EXTRAS,
   'What each row shows besides: the latest attempt, with how many there can be; the business keys in the payload',

@@ -30,7 +30,7 @@ import { checkDeliveryOptions, deliveryOptionFields } from './delivery-options.j
 
 const { least, most } = SHARED_SECRET_BYTES;
 
-/** What the owner of an endpoint sends. */
+/** Request body of an endpoint's owner. */
 export const endpointBody = z.strictObject({
   target_url: z.string(),
   event_kinds: z.array(z.string()).min(1, 'must name at least one event kind, or * for all').max(100),

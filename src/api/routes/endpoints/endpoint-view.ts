@@ -74,7 +74,7 @@ export async function withIncident(incidents: Incidents, endpoint: StoredEndpoin
   return { ...renderEndpoint(endpoint), incident };
 }
 
-/** What lists of endpoints are narrowed down by. */
+/** Filters of lists of endpoints. */
 export const endpointParameters = {
   after: z
     .string()
@@ -88,7 +88,7 @@ export const endpointWithSecretSchema = endpointSchema.extend(keyFields).meta({ 
 
 export const secretSchema = z.object(keyFields).meta({ id: 'Secret' });
 
-/** What a subscriber verifies deliveries with: the newest key, and until when the others sign as well. */
+/** Keys with which a subscriber verifies deliveries: the newest one, and until when the others sign as well. */
 export function renderKeys({ signing_keys }: EndpointSecrets) {
   const [newest, ...previous] = signing_keys;
   return {

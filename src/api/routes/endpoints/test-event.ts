@@ -13,7 +13,7 @@ import { kindParameter } from '../deliveries/filters.js';
 import { findKind } from '../event-kinds/find-kind.js';
 import { renderAcceptance } from '../events/event-view.js';
 
-/** What may be asked of a test. */
+/** Request body of a test. */
 export const testBody = z.strictObject({
   event_kind: kindParameter.describe(
     'A kind whose example is sent: the first of `examples` in its schema. It is an event of that kind, to this endpoint alone. Absent: a test event of the kind endpoint.test',

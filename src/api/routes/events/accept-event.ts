@@ -19,7 +19,7 @@ import { findKind } from '../event-kinds/find-kind.js';
 /** An event that has been accepted: it is stored. */
 export type Acceptance = Pick<KeptEvent, 'event_id' | 'targets' | 'accepted_at' | 'sequence'>;
 
-/** What a producer may send along with an event. */
+/** Options that a producer may send along with an event. */
 export interface AcceptOptions {
   /** A repeat with the same key, body and business keys gives the first acceptance again. */
   idempotencyKey: string | undefined;

@@ -70,7 +70,7 @@ export const acceptanceSchema = eventSummarySchema
     ],
   });
 
-/** What a producer is answered: the deliveries one by one, unless there are many. */
+/** Response to a producer: the deliveries one by one, unless there are many. */
 export function renderAcceptance(
   kind: string,
   { event_id, targets, sequence }: Pick<Acceptance, 'event_id' | 'targets'> & { sequence?: number },

@@ -12,7 +12,7 @@ interface Done {
   by: string;
 }
 
-/** What is known of an endpoint as it was when an event was accepted; `undefined` if the account never had it. */
+/** Facts about an endpoint as it was when an event was accepted; `undefined` if the account never had it. */
 export async function endpointFacts(
   { database }: Dependencies,
   accountId: string,

@@ -23,7 +23,7 @@ interface Missed {
   codes: readonly string[] | undefined;
 }
 
-/** What an endpoint did not get of a period, and why. */
+/** Events of a period that an endpoint did not get, and why. */
 export function missedOperations(dependencies: ApiDependencies): Operation[] {
   return [
     listOperation('/endpoints/:id/missed', 'listMissed', {

@@ -6,7 +6,7 @@ import { deliveryIn } from '../../../domain/records/stored-views.js';
 import { withoutFacts } from '../../../domain/view/delivery-view.js';
 import type { ExportedEvent } from '../../../models/records/record-reader.js';
 
-/** What lines are sorted by: the id of their event or change without its prefix, which begins with its time. */
+/** Key by which lines are sorted: the id of their event or change without its prefix, which begins with its time. */
 type Place = string;
 
 const placeOf = (id: string): Place => id.slice(id.indexOf('_') + 1);
@@ -16,7 +16,7 @@ export function placeOfCursor(after: string): Place {
   return placeOf(parseDeliveryId(after)?.event_id ?? after);
 }
 
-/** What an export reads, each in the order of ids. */
+/** Sources of an export, each in the order of ids. */
 interface Exported {
   events: AsyncIterable<ExportedEvent>;
   changes: AsyncIterable<SaltedChange | RecordAlteredError>;

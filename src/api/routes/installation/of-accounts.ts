@@ -4,7 +4,7 @@ import type { Database } from '../../../models/database.js';
 /** Whose a row of the operator's lists is. */
 export const accountOfRowSchema = z.object({ id: z.string(), name: z.string() });
 
-/** What every operation over all accounts has in common: it is the operator's, who acts for no account meanwhile. */
+/** Common settings of operations over all accounts: they are the operator's, who acts for no account meanwhile. */
 export const OPERATORS = { scope: 'admin', isAboutAccounts: true } as const;
 
 /** Rows with the name of the account that each is of, in place of its id alone. */

@@ -31,12 +31,12 @@ const FOUND_BY_ID = [
 ] as const satisfies readonly IdKind[];
 const TYPES = ['account', 'delivery', ...FOUND_BY_ID] as const;
 
-/** What was found, and whose it is. */
+/** Match of a search, with its account. */
 interface Found {
   type: (typeof TYPES)[number];
   id: string;
   account_id: string;
-  /** What people know it by. */
+  /** Its name for people. */
   text?: string;
 }
 
@@ -119,7 +119,7 @@ export function searchOperations(dependencies: ApiDependencies): Operation[] {
   ];
 }
 
-/** What has an id; `undefined` if the text is none. */
+/** The resource that has an id; `undefined` if the text is none. */
 async function findById(
   { database, installation }: ApiDependencies,
   text: string,

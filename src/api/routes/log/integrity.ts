@@ -47,7 +47,7 @@ function checked(check: Check['check'], result: Check['result'], detail: string)
   return { check, result, detail };
 }
 
-/** What some checks come to. */
+/** Result of several checks. */
 function integrityOf(id: string, checks: Check[]): z.output<typeof integritySchema> {
   const isAltered = checks.some(({ result }) => result === 'differs');
   const isProven = checks.some(({ check, result }) => check === 'log' && result === 'same');
@@ -120,7 +120,7 @@ async function ofDelivery(
   return (await dependencies.deliveries.get(accountId, key)) && [isOpen()];
 }
 
-/** What a recorded delivery can be compared with by itself. */
+/** Comparison of a recorded delivery by itself. */
 async function ofStored(
   dependencies: ApiDependencies,
   accountId: string,

@@ -79,7 +79,7 @@ export function periodOf({ filter }: ReplayBody, now: number): { from: Date; to:
   return { to, from: filter.created_after ?? new Date(to.getTime() - DEFAULT_REPLAY_PERIOD_DAYS * DAY_MS) };
 }
 
-/** What of a replay does not go together. @param now milliseconds since the epoch */
+/** Contradictions in a replay. @param now milliseconds since the epoch */
 export function contradictions(body: ReplayBody, now: number): InputError[] {
   const { action, mode, filter, registration, as_of } = body;
   const { from, to } = periodOf(body, now);

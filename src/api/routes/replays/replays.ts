@@ -22,7 +22,7 @@ import { timeSchema as time } from '../../http/schemas.js';
 import { invalidRequest } from '../../http/validation.js';
 import { contradictions, periodOf, type ReplayBody, replayBody } from './replay-body.js';
 
-/** What can be done to a replay, and what is recorded of that. */
+/** Actions on a replay, and the records of them. */
 const ACTS = [
   ['pause', 'paused', 'Pause a replay: it acts on nothing more until it is resumed'],
   ['resume', 'resumed', 'Resume a paused replay'],

@@ -28,7 +28,7 @@ const leftOut = count
   .optional()
   .describe('Endpoints that are not listed because others have more; ask for them by endpoint_id');
 
-/** What `GET /stats` answers. */
+/** Response of `GET /stats`. */
 export const statsSchema = z
   .object({
     as_of: timeSchema.describe(

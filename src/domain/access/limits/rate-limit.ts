@@ -7,7 +7,7 @@ export interface RateLimit {
   windowMs: number;
 }
 
-/** What is left of one limit for one caller. */
+/** Remainder of one limit for one caller. */
 export interface RateLimitState {
   limit: RateLimit;
   remaining: number;

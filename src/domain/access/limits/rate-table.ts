@@ -5,7 +5,10 @@ import type { RateLimit } from './rate-limit.js';
 /** Numbers of one column of a shared table, by caller. */
 export type Column = Record<string, number>;
 
-/** What a table shares with the other processes: numbers to add to its columns, and numbers to raise its columns to. */
+/**
+ * Changes that a table shares with the other processes: numbers to add to its columns, and numbers to raise its columns
+ * to.
+ */
 export interface RateNews {
   /** The table and its window, the same in every process. */
   id: string;

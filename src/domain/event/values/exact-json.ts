@@ -2,7 +2,7 @@ import { parse } from 'lossless-json';
 import { escapePointer } from '../../http/json-pointer.js';
 import { ExactNumber, mayLoseDigits, readNumber } from './exact-number.js';
 
-/** What a double cannot stand for, by the object or list that it is in and its name or index there. */
+/** Numbers that a double cannot represent, by the object or list that they are in and their name or index there. */
 const exactNumbers = new WeakMap<object, Map<string, ExactNumber>>();
 
 /** A parsed JSON text, as a member of an object of its own, so that it too is in something. */

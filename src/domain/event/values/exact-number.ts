@@ -131,7 +131,7 @@ function cut(exponent: string): number {
   return Math.max(-MAX_EXPONENT, Math.min(MAX_EXPONENT, Number(exponent)));
 }
 
-/** What was cut from a number's exponent. */
+/** Part that was cut from a number's exponent. */
 function beyond(text: string): bigint {
   const exponent = PARTS.exec(text)?.[4] ?? '0';
   return Math.abs(Number(exponent)) <= MAX_EXPONENT

@@ -9,7 +9,7 @@ import type { ToldDelivery, ToldRun } from '../told.js';
 /** Attempts that an execution asks for together, whose rows are kept then. A Temporal payload. */
 export interface AttemptOrders {
   run: ToldRun;
-  /** What is told before all of them have ended; after that, one more. */
+  /** Number of the report that is made before all of them have ended; after that, one more. */
   turn: number;
   settings: DeliverySettings;
   /** Of the execution's jitter. */
@@ -24,7 +24,7 @@ export interface AttemptOrders {
 /** So many turns the attempts of {@link AttemptOrders} take. */
 export const TURNS_OF_ATTEMPTS = 2;
 
-/** What was made of {@link AttemptOrders}. A Temporal payload. */
+/** Result of {@link AttemptOrders}. A Temporal payload. */
 export interface MadeAttempts {
   /** For each, in their order; `null` for one that could not be made, or is recorded. */
   reports: (AttemptReport | null)[];
