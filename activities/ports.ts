@@ -45,7 +45,7 @@ export interface RequestSecrets {
   headers: Readonly<Record<string, string>>;
   /** Newest first. */
   signing_keys: readonly SigningKey[];
-  /** What the delivery options mask. */
+  /** Secrets that the delivery options mask. */
   options: DeliverySecrets;
 }
 

@@ -3,11 +3,12 @@ import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { unmaskOptions } from '../../src/domain/endpoint/delivery-options.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } from '../ports.js';
-import { authorizationOf } from './authorization.js';
+import { createAuthorizedExchange } from './authorization/authorized-exchange.js';
 
 /** The most characters of a response's body that are kept in the delivery's record. */
 const SNIPPET_LENGTH = 1_024;
@@ -41,6 +42,8 @@ export function createSend({
   tracing,
   userAgent,
 }: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'tracing' | 'userAgent'>) {
+  const exchangeAs = createAuthorizedExchange(poster);
+
   /** @param payload opened */
   return async function send(
     request: AttemptRequest,
@@ -56,15 +59,15 @@ export function createSend({
     const secrets = keys.map(({ secret }) => secret);
     const secret_versions = keys.flatMap(({ version }) => version ?? []);
     const exchange: HttpPoster['exchange'] = endpoint.listener
-      ? (signed) => listenerExchange(request.endpoint_id, signed)
+      ? (posted) => listenerExchange(request.endpoint_id, posted)
       : poster.exchange;
     const span = tracing?.attempt(request, endpoint.target_url);
-    const { trace, ...answer } = await exchange({
-      method: 'POST',
+    const { authentication } = unmaskOptions(endpoint, options);
+    const signed = {
+      method: 'POST' as const,
       url: endpoint.target_url,
       headers: {
         ...headers,
-        ...authorizationOf(endpoint, options),
         'content-type': 'application/json',
         'user-agent': userAgent,
         ...signedHeaders(secrets, request.event_id, timestamp, payload, endpoint.legacy_header_prefix),
@@ -75,10 +78,11 @@ export function createSend({
       body: payload,
       timeoutMs: request.timeout_ms,
       account: request.account_id,
-    });
+    };
+    const { trace, token, ...answer } = await exchangeAs(authentication, signed, exchange);
     const duration_ms = Math.round(performance.now() - beganAt);
     span?.end('error_code' in answer ? answer : { status_code: answer.statusCode });
-    const secretTexts = [...secrets, ...Object.values(headers), ...Object.values(options)];
+    const secretTexts = [...secrets, ...Object.values({ ...headers, ...options, ...(token && { token }) })];
     return {
       attempt: {
         number: request.number,

@@ -1,9 +1,10 @@
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { unmaskOptions } from '../../src/domain/endpoint/delivery-options.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import { authorizationOf } from '../delivery/authorization.js';
-import type { EndpointForVerification, HttpAnswer, HttpPoster, HttpRequest } from '../ports.js';
+import type { createAuthorizedExchange } from '../delivery/authorization/authorized-exchange.js';
+import type { EndpointForVerification, HttpAnswer, HttpRequest } from '../ports.js';
 
 /** Kind of the event that a verification by `challenge` posts. */
 const VERIFICATION_KIND = 'endpoint.verification';
@@ -13,7 +14,7 @@ const RATE_DIGITS = 6;
 
 /** Input of a verification attempt besides the endpoint. */
 interface VerificationContext {
-  poster: HttpPoster;
+  exchangeAs: ReturnType<typeof createAuthorizedExchange>;
   userAgent: string;
   /** Where the subscriber may confirm instead of answering; absent if this installation has no public address. */
   confirmationUrl: string | undefined;
@@ -41,12 +42,12 @@ export async function askEndpoint(
   context: VerificationContext,
 ): Promise<VerificationResult> {
   const { resultOf, headers, ...request } = QUESTIONS[endpoint.verification_method](endpoint, context);
-  const answer = await context.poster.exchange({
+  const { authentication } = unmaskOptions(endpoint, endpoint.options);
+  const answer = await context.exchangeAs(authentication, {
     url: endpoint.target_url,
     ...request,
     headers: {
       ...endpoint.headers,
-      ...authorizationOf(endpoint, endpoint.options),
       'user-agent': context.userAgent,
       ...headers,
     },

@@ -2,10 +2,9 @@ import type { Hookline, Schemas } from '../../../clients/typescript/src/index.js
 import { isObject } from '../../domain/basics/objects.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
-import { parseGiven, readGiven } from './given.js';
 import { showFacts, showList } from './listing.js';
 import { plain, print, printJson, status, style } from './terminal.js';
-import { textOf } from './values.js';
+import { parseGiven, readGiven, textOf } from './values.js';
 
 const ACTIONS = 'list, show, create, update, pause, resume, rotate, test, verify, delete';
 
@@ -54,7 +53,7 @@ async function create(hookline: Hookline, url: string | undefined, values: Value
   if (made.secret) showFacts({ Secret: made.secret });
 }
 
-/** What `--settings` gives. @throws CommandError */
+/** Settings that `--settings` gives. @throws CommandError */
 async function settingsIn(values: Values): Promise<Record<string, unknown>> {
   const given = textOf(values, 'settings');
   if (given === undefined) return {};

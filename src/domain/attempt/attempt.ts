@@ -93,6 +93,7 @@ export const ATTEMPT_ERROR_CODES = [
   'blocked_address',
   'proxy_failed',
   'invalid_url',
+  'authorization_failed',
   'listener_disconnected',
 ] as const;
 

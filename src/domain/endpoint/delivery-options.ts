@@ -10,12 +10,34 @@ export const DELIVERY_LIMITS = {
   secretLength: 4_096,
 } as const;
 
-/** How a delivery proves to the receiver who sends it, besides its signature. */
-export type Authentication = {
+/** Authentication of deliveries at the receiver, besides their signature. */
+export type Authentication = StaticBearer | ClientCredentials;
+
+/** A token that the receiver has given out. */
+interface StaticBearer {
   type: 'bearer';
   /** Sent as `Authorization: Bearer …` (RFC 6750). Secret. */
   token: string;
-};
+}
+
+/** A client of an OAuth 2.0 server, whose access tokens are sent as bearer tokens (RFC 6749, section 4.4). */
+export interface ClientCredentials {
+  type: 'oauth2';
+  token_url: string;
+  client_id: string;
+  /** Secret. */
+  client_secret: string;
+  client_auth: ClientAuth;
+  scope?: string;
+  audience?: string;
+}
+
+/** Ways in which a client proves itself at its token URL (RFC 6749, section 2.3.1). */
+export const CLIENT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
+type ClientAuth = (typeof CLIENT_AUTH_METHODS)[number];
+
+/** A token as a header can have it (RFC 6750, section 2.1). */
+export const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
  * How deliveries are sent to an endpoint, where that differs from the defaults. This is what is stored and shown, with
@@ -40,7 +62,7 @@ const NAMES: Record<keyof DeliveryOptions, true> = {
 const OPTION_NAMES = new Set(Object.keys(NAMES));
 
 /** Members of an option whose values are secret. */
-const SECRET_MEMBERS = new Set(['token']);
+const SECRET_MEMBERS = new Set(['token', 'client_secret']);
 
 /** The options among the settings of an endpoint, and the other settings. */
 export function splitOptions<T extends DeliveryOptions>(

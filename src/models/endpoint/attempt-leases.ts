@@ -36,7 +36,7 @@ export class AttemptLeaseRepository extends repositoryOf(leases) {
     return isTaken ? { release: () => this.giveBack(endpointId, holder) } : undefined;
   }
 
-  /** What cannot be given back ends by itself. */
+  /** A lease that cannot be given back ends by itself. */
   private async giveBack(endpointId: string, holder: string): Promise<void> {
     const others = (held: Held[]) => held.filter((one) => one.holder !== holder);
     await this.change(endpointId, others).catch(() => undefined);

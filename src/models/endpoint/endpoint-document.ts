@@ -6,7 +6,7 @@ import { listenerUrl } from '../../domain/listener/listener.js';
 import { recordedFields } from '../change/change-document.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 
-/** What an endpoint's owner sets. Its delivery options are not masked. */
+/** Settings that an endpoint's owner makes. Its delivery options are not masked. */
 export type EndpointInput = Pick<
   Endpoint,
   | 'target_url'
@@ -53,7 +53,7 @@ export interface EndpointSecrets {
   verify_token?: string;
   /** What the subscriber must return in the verification under way. */
   verification_token?: string;
-  /** What its delivery options mask. */
+  /** Secrets that its delivery options mask. */
   options: DeliverySecrets;
 }
 

@@ -4,7 +4,7 @@ import { type Service, startService } from '../../../src/bin/service.js';
 import { MASKED_VALUE } from '../../../src/domain/endpoint/endpoint-headers.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { type ReceivedRequest, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const TOKEN = 'tok.of-the_receiver~1+/==';
@@ -107,6 +107,121 @@ describe('how deliveries are sent to an endpoint', () => {
     assert.equal(attempts.length, 1);
     assert.ok((attempts[0]?.duration_ms ?? 0) >= 1_300);
     assert.equal(receiver.received.length, before + 1);
+  });
+});
+
+describe('client credentials of an endpoint', () => {
+  const SECRET = 'secret-of-the-client';
+  let client: ApiClient;
+  let receiver: Receiver;
+  let server: Receiver;
+  let valid: string;
+  let given = 0;
+
+  before(async () => {
+    receiver = await startReceiver();
+    server = await startReceiver();
+  });
+  beforeEach(async () => {
+    client = await (await sharedSystem({ HOOKLINE_ATTEMPT_TIMEOUT: '1s' })).account();
+    given = 0;
+    valid = 'token-1';
+    server.handle((_, response) => {
+      given += 1;
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({ access_token: `token-${given}`, token_type: 'Bearer', expires_in: 3_600 }),
+      );
+    });
+    receiver.handle(({ headers }, response) => {
+      response.statusCode = headers.authorization === `Bearer ${valid}` ? 200 : 401;
+      response.end(`not ${headers.authorization}`);
+    });
+  });
+  after(async () => {
+    await receiver.close();
+    await server.close();
+  });
+
+  const registered = (more: object = {}) =>
+    client.register(receiver.url, {
+      retry_schedule: [],
+      authentication: {
+        type: 'oauth2',
+        token_url: `${server.url}/token`,
+        client_id: 'hook line',
+        client_secret: SECRET,
+        scope: 'events:write',
+        ...more,
+      },
+    });
+  const closed = async () => {
+    const { deliveries } = await client.purchase();
+    return client.deliveryUntil(deliveries[0]?.id ?? '', ({ status }) => status !== 'delivering');
+  };
+
+  it('fetch a token once for many deliveries, as RFC 6749 says', async () => {
+    await registered();
+    const deliveries = await Promise.all(Array.from({ length: 5 }, closed));
+    assert.deepEqual(
+      deliveries.map(({ status }) => status),
+      Array(5).fill('delivered'),
+    );
+    assert.equal(given, 1);
+    const { headers, body } = server.received.at(-1) as ReceivedRequest;
+    const basic = atob(headers['authorization']?.replace('Basic ', '') ?? '').replace('+', ' ');
+    assert.equal(decodeURIComponent(basic), `hook line:${SECRET}`);
+    assert.deepEqual(Object.fromEntries(new URLSearchParams(String(body))), {
+      grant_type: 'client_credentials',
+      scope: 'events:write',
+    });
+  });
+
+  it('fetch another token, once, when the receiver takes the one that is kept no longer', async () => {
+    await registered();
+    await closed();
+    valid = 'token-2';
+    const { status, attempts } = await closed();
+    assert.deepEqual([status, attempts.length, given], ['delivered', 1, 2]);
+    valid = 'none';
+    const refused = await closed();
+    assert.deepEqual([refused.status, refused.attempts.length, given], ['exhausted', 1, 3]);
+    assert.equal(refused.attempts[0]?.status_code, 401);
+    assert.ok(!JSON.stringify(refused).includes('token-3'));
+  });
+
+  it('that the server refuses fail the attempt with its error code, and nothing is sent', async () => {
+    server.handle((_, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: 'invalid_client', error_description: `not ${SECRET}` }));
+    });
+    await registered({ client_auth: 'client_secret_post' });
+    const before = receiver.received.length;
+    const delivery = await closed();
+    assert.equal(delivery.attempts[0]?.error_code, 'authorization_failed');
+    assert.match(delivery.attempts[0]?.error ?? '', /token URL: it answered 401 \(invalid_client\)$/);
+    assert.equal(receiver.received.length, before);
+    assert.ok(!JSON.stringify(delivery).includes(SECRET));
+    assert.equal(new URLSearchParams(String(server.received.at(-1)?.body)).get('client_secret'), SECRET);
+  });
+
+  it('go to public addresses by HTTPS alone, and to another URL only with their secret', async () => {
+    const { id } = await registered();
+    const change = async (authentication: object) => {
+      const { status, json } = await client.request('PATCH', `/v18.0/endpoints/${id}`, {
+        body: { authentication },
+      });
+      return [status, json.errors?.[0]?.pointer];
+    };
+    for (const token_url of [
+      'http://example.com/token',
+      'https://10.0.0.1/token',
+      'https://example.com:1/token',
+    ])
+      assert.deepEqual(await change({ token_url, client_secret: 'x' }), [400, '/authentication/token_url']);
+    const token_url = `${server.url}/other`;
+    assert.deepEqual(await change({ token_url }), [400, '/authentication/client_secret']);
+    assert.deepEqual(await change({ token_url, client_secret: SECRET }), [200, undefined]);
   });
 });
 

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
 import {
+  BEARER_TOKEN,
+  CLIENT_AUTH_METHODS,
   DELIVERY_LIMITS,
   type DeliveryOptions,
-  type DeliverySecrets,
   maskedIn,
 } from '../../../domain/endpoint/delivery-options.js';
+import { MASKED_VALUE } from '../../../domain/endpoint/endpoint-headers.js';
 import { toPointer } from '../../../domain/http/json-pointer.js';
 import type { InputError } from '../../../domain/http/problem.js';
+import type { EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 
 const { attemptTimeoutMs, concurrency, secretLength } = DELIVERY_LIMITS;
 
@@ -17,10 +20,28 @@ const secret = z
   .max(secretLength)
   .describe('Encrypted, and shown masked; the mask keeps the stored one when sent back');
 
+const visible = z
+  .string()
+  .min(1)
+  .max(1_024)
+  .regex(/^[\x20-\x7e]+$/, 'must be visible ASCII characters');
+
 const authentication = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('bearer'),
-    token: secret.regex(/^([A-Za-z0-9._~+/-]+=*|•+)$/, 'must be a token as RFC 6750, section 2.1, has it'),
+    token: secret.refine(
+      (text) => text === MASKED_VALUE || BEARER_TOKEN.test(text),
+      'must be a token as RFC 6750, section 2.1, has it: letters, digits and ._~+/-, then = if needed',
+    ),
+  }),
+  z.strictObject({
+    type: z.literal('oauth2').describe('Client credentials (RFC 6749, section 4.4)'),
+    token_url: z.string().describe('Reached by the same rules as target URLs'),
+    client_id: visible,
+    client_secret: secret,
+    client_auth: z.enum(CLIENT_AUTH_METHODS).default('client_secret_basic'),
+    scope: visible.optional(),
+    audience: visible.optional(),
   }),
 ]);
 
@@ -55,12 +76,15 @@ function isAttemptTimeout(text: string): boolean {
 /**
  * Checks of delivery options what their schema cannot.
  *
- * @param stored the secrets that a mask may stand for
+ * @param before the endpoint as it is, with the secrets that masks stand for; absent at registration
+ * @param objectionTo says what is wrong with a URL
  */
 export function checkDeliveryOptions(
   options: DeliveryOptions & { headers: object },
-  stored: DeliverySecrets,
+  before: EndpointWithSecrets | undefined,
+  objectionTo: (url: string) => string | undefined,
 ): InputError[] {
+  const stored = before?.secrets.options ?? {};
   const masked = maskedIn(options)
     .filter((pointer) => stored[pointer] === undefined)
     .map((pointer) => ({
@@ -73,5 +97,26 @@ export function checkDeliveryOptions(
       pointer: toPointer(['headers', name]),
       detail: 'is set by authentication; leave one of the two out',
     }));
-  return [...masked, ...twice];
+  return [...masked, ...twice, ...checkTokenUrl(options, before, objectionTo)];
+}
+
+function checkTokenUrl(
+  { authentication: after }: DeliveryOptions,
+  before: EndpointWithSecrets | undefined,
+  objectionTo: (url: string) => string | undefined,
+): InputError[] {
+  if (after?.type !== 'oauth2') return [];
+  const detail = objectionTo(after.token_url);
+  if (detail !== undefined) return [{ pointer: '/authentication/token_url', detail }];
+  const known = before?.authentication;
+  const hasMoved = known?.type === 'oauth2' && known.token_url !== after.token_url;
+  // Whoever may change the endpoint must not have a secret that they cannot read sent to a server of their own.
+  return hasMoved && after.client_secret === MASKED_VALUE
+    ? [
+        {
+          pointer: '/authentication/client_secret',
+          detail: 'must be sent again, because token_url is another',
+        },
+      ]
+    : [];
 }

@@ -122,7 +122,11 @@ export function checkEndpoint(
     ...checkEventKinds(body.event_kinds, knownKinds),
     ...checkHeaders(body.headers, body.legacy_header_prefix),
     ...checkMasks(body, before),
-    ...checkDeliveryOptions(body, before?.secrets.options ?? {}),
+    ...checkDeliveryOptions(
+      body,
+      before,
+      (url) => checkTargetUrl(url, settings.HOOKLINE_ALLOW_HTTP, addressPolicy)?.detail,
+    ),
     ...(body.status_reason !== undefined && body.status !== 'paused'
       ? [{ pointer: '/status_reason', detail: 'can only be given with the status paused' }]
       : []),

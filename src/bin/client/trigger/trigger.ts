@@ -1,9 +1,8 @@
 import { type Hookline, HooklineError } from '../../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
-import { parseGiven, readGiven } from '../given.js';
 import { deliveryCount, note, plain, print, printJson, style } from '../terminal.js';
-import { textOf } from '../values.js';
+import { parseGiven, readGiven, textOf } from '../values.js';
 import { exampleOf, type JsonSchema } from './example.js';
 import { setValue } from './set.js';
 import { timeoutOf, waitForEnds } from './wait.js';

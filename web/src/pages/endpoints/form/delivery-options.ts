@@ -12,7 +12,7 @@ export function optionsOf(endpoint: Partial<Endpoint> = {}): DeliveryOptions {
   );
 }
 
-/** What a text of delivery options means, or what is wrong with it. The service checks the values. */
+/** Delivery options in a text, or what is wrong with it. The service checks the values. */
 export function parseOptions(text: string): { options: DeliveryOptions; mistake?: string } {
   if (text.trim() === '') return { options: {} };
   try {
