@@ -3,11 +3,23 @@
  * and again on the compiled files in `dist`, where only what is loaded at run time is left.
  */
 
+const { readdirSync } = require('node:fs');
+
 /** A folder of ours, in the sources and in `dist` alike. */
 const ours = (...folders) => `^(dist/)?(${folders.join('|')})/`;
 const npm = (...packages) => `(^|/)node_modules/(${packages.join('|')})(/|$)`;
 const CLIENT = 'clients/typescript/src';
-const OURS = ours('src', 'workflows', 'activities', CLIENT, 'web', 'test', 'bench', 'tools');
+/** The packages, of which each could be published by itself. */
+const PACKAGES = 'packages/[^/]+/src';
+/** The files that packages export, by which alone others import them. */
+const ENTRIES = readdirSync(`${__dirname}/packages`, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .flatMap(({ name }) =>
+    Object.values(require(`./packages/${name}/package.json`).exports).map(
+      ({ default: file }) => `packages/${name}/${file.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1')}`,
+    ),
+  );
+const OURS = ours('src', 'workflows', 'activities', 'packages', CLIENT, 'web', 'test', 'bench', 'tools');
 /** What Node.js itself brings. */
 const NODE_MODULES = `^(node:)?(${require('node:module')
   .builtinModules.filter((name) => !name.startsWith('_'))
@@ -22,14 +34,14 @@ module.exports = {
     error(
       'nothing-imports-test',
       'Tests use the code, never the other way round.',
-      { pathNot: ours('test', 'bench', 'tools') },
-      { path: ours('test') },
+      { pathNot: ours('test', 'packages/[^/]+/test', 'bench', 'tools') },
+      { path: ours('test', 'packages/[^/]+/test') },
     ),
     error(
       'tools-import',
       'Tools import the code, the clients, and the support of tests and benchmarks; no test and no benchmark.',
       { path: ours('tools') },
-      { path: OURS, pathNot: ours('tools', 'src', 'clients', 'test/support', 'bench/support') },
+      { path: OURS, pathNot: ours('tools', 'src', 'packages', 'clients', 'test/support', 'bench/support') },
     ),
     error(
       'only-tests-import-tools',
@@ -132,10 +144,28 @@ module.exports = {
       { path: OURS, pathNot: ours('src/config', 'src/domain') },
     ),
     error(
-      'embedded-is-alone',
-      'The embedded servers know nothing of Hookline.',
-      { path: ours('src/embedded') },
-      { path: OURS, pathNot: ours('src/embedded') },
+      'packages-are-alone',
+      'A package knows nothing of Hookline, and of other packages what it depends on: none yet.',
+      { path: '^(?:dist/)?packages/([^/]+)/src/' },
+      { path: OURS, pathNot: '^(dist/)?packages/$1/src/' },
+    ),
+    error(
+      'packages-are-entered-by-their-exports',
+      'Of a package others import what its package.json exports.',
+      { path: OURS, pathNot: ours('packages') },
+      { path: ours(PACKAGES), pathNot: `^(dist/)?(${ENTRIES.join('|')})\\.[jt]s$` },
+    ),
+    error(
+      'tests-of-packages',
+      'Tests of a package import it, and the support of tests.',
+      { path: '^packages/([^/]+)/test/' },
+      { path: OURS, pathNot: '^packages/$1/|^test/support/' },
+    ),
+    error(
+      'servers-are-started-by-bin',
+      'Only the command line starts servers.',
+      { path: OURS, pathNot: ours('packages', 'src/bin', 'test', 'bench', 'tools') },
+      { path: ours('packages/embedded-servers') },
     ),
     error(
       'client-is-alone',

@@ -4,12 +4,14 @@ FROM --platform=$BUILDPLATFORM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
+COPY packages/embedded-servers/package.json packages/embedded-servers/
 # No dependency needs its install script: native parts come as packages.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY workflows workflows
 COPY activities activities
+COPY packages packages
 COPY clients/typescript clients/typescript
 COPY web web
 COPY tools/bundle.mjs tools/
@@ -19,6 +21,7 @@ FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
+COPY packages/embedded-servers/package.json packages/embedded-servers/
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f

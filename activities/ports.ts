@@ -14,7 +14,7 @@ import type { DeliveryOptions, DeliverySecrets } from '../src/domain/endpoint/de
 import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
-import type { FailingMark } from '../src/domain/endpoint/incident.js';
+import type { FailingMark, IncidentOutcome } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
@@ -98,6 +98,14 @@ export interface AttemptLeases {
 export interface DisablingAttempt {
   name: string;
   address?: string | undefined;
+}
+
+/** Incidents of endpoints, as they are kept. Both may be repeated. */
+export interface IncidentStore {
+  /** Records that an incident began. @param since ISO 8601, UTC: the first failure */
+  began(endpoint: EndpointKey, since: string): Promise<void>;
+  /** Records how the open incident of an endpoint ended. */
+  ended(endpoint: EndpointKey, outcome: IncidentOutcome): Promise<void>;
 }
 
 /** The stored endpoints. */
@@ -384,6 +392,7 @@ export interface ActivityDependencies {
   attempt(request: AttemptRequest): Promise<AttemptReport>;
   earlyAttempts: EarlyAttempts;
   endpoints: EndpointDirectory;
+  incidentStore: IncidentStore;
   pending: PendingEndpoints;
   poster: HttpPoster;
   timings: Timings;

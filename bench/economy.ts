@@ -1,6 +1,6 @@
+import { freePort } from '../packages/embedded-servers/src/index.js';
 import { requireServers } from '../src/bin/process/server-settings.js';
 import { loadSettings } from '../src/config/load.js';
-import { freePort } from '../src/embedded/servers/ports.js';
 import { connectTemporal } from '../src/temporal/server/connection.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';

@@ -8,6 +8,7 @@ const SOURCES = [
   'src',
   'workflows',
   'activities',
+  'packages',
   'bench',
   'clients/typescript/src',
   'web/src',

@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { findBinary, pathWay } from '../src/embedded/binaries/find-binary.js';
-import { goBuildWay } from '../src/embedded/binaries/go-build.js';
-import { userCacheDir } from '../src/embedded/cache-dir.js';
+import { findBinary, goBuildWay, pathWay, userCacheDir } from '../packages/embedded-servers/src/index.js';
 
 /** The release pinned in tools/promtool/go.mod. */
 const PROMTOOL_VERSION = 'v0.311.0';

@@ -7,6 +7,7 @@ const FOLDERS = [
   'src',
   'workflows',
   'activities',
+  'packages',
   'clients/typescript/src',
   'web/src',
   'web/reference/src',
@@ -20,11 +21,11 @@ const MAX_LINES = 400;
 /** Of a comment, which the formatter leaves as it is. Characters. */
 const MAX_WIDTH = 120;
 /** Folders with code of Hookline: a reader should find a file in them at a glance, so a folder holds about a dozen. */
-const LAYERS = /^(src|workflows|activities|clients|web)\b/;
+const LAYERS = /^(src|workflows|activities|packages\/[^/]+\/src|clients|web)\b/;
 const MAX_FILES = 14;
 /** What reads the environment besides tests, and why it may. */
 const READS_ENVIRONMENT = {
-  'src/embedded/child-environment.ts': 'what programs that are not ours get of it',
+  'packages/embedded-servers/src/child-environment.ts': 'what programs that are not ours get of it',
   'src/config/load.ts': 'the one reader of settings',
   'src/bin/command-line.ts': 'how an error is shown, when the settings may be what is wrong',
   'src/bin/client/connection.ts':
@@ -32,8 +33,8 @@ const READS_ENVIRONMENT = {
   'src/bin/client/login/login.ts': 'HOOKLINE_URL and HOOKLINE_OAUTH_CLIENT, as above',
   'src/bin/client/login/store.ts': 'XDG_CONFIG_HOME, the user’s folder for configuration',
   'src/bin/client/terminal.ts': 'NO_COLOR and TERM, which belong to the terminal',
-  'src/embedded/binaries/find-binary.ts': 'PATH, which is no setting of ours',
-  'src/embedded/cache-dir.ts': 'XDG_CACHE_HOME, the user’s folder for what is kept',
+  'packages/embedded-servers/src/binaries/find-binary.ts': 'PATH, which is no setting of ours',
+  'packages/embedded-servers/src/cache-dir.ts': 'XDG_CACHE_HOME, the user’s folder for what is kept',
 };
 
 /** The service, in which processes compare times. */
@@ -66,7 +67,7 @@ for (const folder of FOLDERS) {
     if (wide >= 0 && !GENERATED.includes(file))
       problems.push(`${file}: the comment in line ${wide + 1} has more than ${MAX_WIDTH} characters`);
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
-    if (reads && !/^(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
+    if (reads && !/^(packages\/[^/]+\/)?(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);
     if (SHARES_TIME.test(file) && /\bDate\.now\b|\bnew Date\(\)/.test(text) && !(file in READS_CLOCK))
       problems.push(

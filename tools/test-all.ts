@@ -2,9 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { pathWay } from '../src/embedded/binaries/find-binary.js';
-import { goBuildWay } from '../src/embedded/binaries/go-build.js';
-import { userCacheDir } from '../src/embedded/cache-dir.js';
+import { goBuildWay, pathWay, userCacheDir } from '../packages/embedded-servers/src/index.js';
 import { GENERATORS } from './foreign-clients/generators.js';
 import { pythonTool } from './foreign-clients/python-tool.js';
 import { samplePackages } from './foreign-clients/sample-packages.js';
@@ -65,14 +63,18 @@ const packages = await orNothing('The frameworks of the sample code', samplePack
 const folder = await mkdtemp(join(tmpdir(), 'hookline-programs-'));
 try {
   for (const [name, path] of Object.entries(programs)) if (path) await symlink(path, join(folder, name));
-  const { status } = spawnSync('npx', ['mocha', ...process.argv.slice(2), 'test/**/*.test.ts'], {
-    env: {
-      ...process.env,
-      PATH: `${folder}${delimiter}${process.env['PATH']}`,
-      ...(packages && { TEST_SAMPLE_PACKAGES: packages }),
+  const { status } = spawnSync(
+    'npx',
+    ['mocha', ...process.argv.slice(2), 'test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+    {
+      env: {
+        ...process.env,
+        PATH: `${folder}${delimiter}${process.env['PATH']}`,
+        ...(packages && { TEST_SAMPLE_PACKAGES: packages }),
+      },
+      stdio: 'inherit',
     },
-    stdio: 'inherit',
-  });
+  );
   process.exitCode = status ?? 1;
 } finally {
   await rm(folder, { recursive: true });

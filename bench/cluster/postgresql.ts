@@ -3,8 +3,7 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, LOOPBACK } from '../../src/embedded/servers/ports.js';
-import { startServer } from '../../src/embedded/servers/server-process.js';
+import { freePort, LOOPBACK, startServer } from '../../packages/embedded-servers/src/index.js';
 import { findProcess } from '../support/usage.js';
 import { postgresqlFolder } from './programs.js';
 

@@ -1,8 +1,12 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { findBinary, isExecutable, onPath } from '../../src/embedded/binaries/find-binary.js';
-import { goBuildWay } from '../../src/embedded/binaries/go-build.js';
-import { userCacheDir } from '../../src/embedded/cache-dir.js';
+import {
+  findBinary,
+  goBuildWay,
+  isExecutable,
+  onPath,
+  userCacheDir,
+} from '../../packages/embedded-servers/src/index.js';
 
 /** The release pinned in tools/temporal-server/go.mod: that of docker-compose.yml. */
 const SERVER_VERSION = 'v1.32.0';

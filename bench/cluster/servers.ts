@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
-import { packageFolder } from '../../src/embedded/binaries/platform.js';
-import { freePort, LOOPBACK } from '../../src/embedded/servers/ports.js';
-import { startServer } from '../../src/embedded/servers/server-process.js';
+import { freePort, LOOPBACK, startServer } from '../../packages/embedded-servers/src/index.js';
 import { type BenchServers, startServers, type TemporalStarter } from '../support/system.js';
 import { DATABASE_PASSWORD, DATABASE_USER, type Postgresql, startPostgresql } from './postgresql.js';
 import { type TemporalPrograms, temporalPrograms } from './programs.js';
@@ -92,7 +90,7 @@ async function temporalOver({ port: databasePort }: Postgresql, binary: string):
         BIND_ON_IP: LOOPBACK,
         FRONTEND_GRPC_PORT: String(port),
         ...Object.fromEntries([...ports].map(([name, each]) => [name, String(each)])),
-        DYNAMIC_CONFIG_FILE_PATH: join(packageFolder('deploy/temporal'), 'dynamic-config.yaml'),
+        DYNAMIC_CONFIG_FILE_PATH: resolve('deploy/temporal/dynamic-config.yaml'),
         LOG_LEVEL: 'error',
       },
       logFile: join(dataDir, 'logs', 'temporal.log'),

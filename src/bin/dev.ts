@@ -1,13 +1,12 @@
 import { join, resolve } from 'node:path';
 import { Hookline } from '../../clients/typescript/src/index.js';
+import { startMongo, startTemporal } from '../../packages/embedded-servers/src/index.js';
 import type { Settings } from '../config/schema.js';
 import { loadOrCreateAuthority, trustedFile } from '../demo/certificates.js';
 import { runPurchase } from '../demo/purchase.js';
 import { deleteAbandoned, registerSubscriber, startRegistered } from '../demo/resident.js';
 import { readDemoState, writeDemoState } from '../demo/state.js';
 import { SignInCodes, signInUrl } from '../domain/access/sign-in-codes.js';
-import { startMongo } from '../embedded/servers/mongo.js';
-import { startTemporal } from '../embedded/servers/temporal.js';
 import { createAccount } from './account.js';
 import { print } from './client/terminal.js';
 import { migrate } from './migrate.js';

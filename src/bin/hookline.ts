@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import nodeModule from 'node:module';
 import { join } from 'node:path';
-import { userCacheDir } from '../embedded/cache-dir.js';
+import { userCacheDir } from '../../packages/embedded-servers/src/index.js';
 import { runCommandLine } from './command-line.js';
 
 keepCompiled();

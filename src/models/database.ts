@@ -21,6 +21,7 @@ import { AttemptLeaseRepository } from './endpoint/attempt-leases.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EveryEndpoint } from './endpoint/every-endpoint.js';
+import { IncidentRepository } from './endpoint/incidents.js';
 import { ListenerRepository } from './endpoint/listeners.js';
 import { UsedTicketRepository } from './endpoint/used-tickets.js';
 import { EventKindRepository } from './event/event-kinds.js';
@@ -150,6 +151,7 @@ export async function connectDatabase(
     everyEndpoint: new EveryEndpoint(connection),
     attemptLeases: new AttemptLeaseRepository(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
+    incidents: new IncidentRepository(connection),
     events: new EventRepository(connection, records, box),
     /** Of stored events, for attempts. */
     payloads: new PayloadReader(connection, sealer, box),

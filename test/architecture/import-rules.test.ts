@@ -80,7 +80,22 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
   },
   'api-imports': { 'src/api/a.ts': "import '../../activities/b.js';", 'activities/b.ts': 'export {};' },
   'config-imports-domain': { 'src/config/a.ts': "import '../api/b.js';", 'src/api/b.ts': 'export {};' },
-  'embedded-is-alone': { 'src/embedded/a.ts': "import '../config/b.js';", 'src/config/b.ts': 'export {};' },
+  'packages-are-alone': {
+    'packages/tlog/src/a.ts': "import '../../egress/src/b.js';",
+    'packages/egress/src/b.ts': 'export {};',
+  },
+  'packages-are-entered-by-their-exports': {
+    'src/bin/a.ts': "import '../../packages/embedded-servers/src/servers/b.js';",
+    'packages/embedded-servers/src/servers/b.ts': 'export {};',
+  },
+  'tests-of-packages': {
+    'packages/tlog/test/a.test.ts': "import '../../../src/domain/b.js';",
+    'src/domain/b.ts': 'export {};',
+  },
+  'servers-are-started-by-bin': {
+    'src/api/a.ts': "import '../../packages/embedded-servers/src/index.js';",
+    'packages/embedded-servers/src/index.ts': 'export {};',
+  },
   'client-is-alone': { 'clients/typescript/src/a.ts': "import 'node:fs';" },
   'demo-is-a-client': { 'src/demo/a.ts': "import '../models/b.js';", 'src/models/b.ts': 'export {};' },
   'only-bin-imports-bin': { 'src/api/a.ts': "import '../bin/b.js';", 'src/bin/b.ts': 'export {};' },
@@ -98,6 +113,13 @@ const ALLOWED: Record<string, Record<string, string>> = {
     'bench/support/c.ts': 'export {};',
     'tools/d.ts': "import '../src/bin/a.js'; import '../test/support/b.js'; import '../bench/support/c.js';",
     'test/unit/e.test.ts': "import '../../tools/d.js';",
+  },
+  'packages by what they export, and their tests with the support of tests': {
+    'packages/embedded-servers/src/index.ts': 'export {};',
+    'src/bin/a.ts': "import '../../packages/embedded-servers/src/index.js';",
+    'test/support/b.ts': 'export {};',
+    'packages/embedded-servers/test/c.test.ts':
+      "import '../src/index.js'; import '../../../test/support/b.js';",
   },
   'pages that import parts, and files of the same subject': {
     'web/src/parts/a.ts': 'export {};',

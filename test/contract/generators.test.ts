@@ -1,5 +1,5 @@
 import { match } from 'node:assert/strict';
-import { onPath } from '../../src/embedded/binaries/find-binary.js';
+import { onPath } from '../../packages/embedded-servers/src/index.js';
 import { GENERATORS, generateAndUse } from '../../tools/foreign-clients/generators.js';
 import { folderOfEach } from '../support/folder.js';
 import { type SharedSystem, sharedSystem } from '../support/system.js';

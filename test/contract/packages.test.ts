@@ -14,15 +14,24 @@ interface Manifest {
   version: string;
   private?: boolean;
   scripts?: Record<string, string>;
-  dependencies: Record<string, string>;
+  exports?: Record<string, unknown>;
+  dependencies?: Record<string, string>;
 }
 
 const manifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
+/** The packages beside the service, by their folders. */
+const WORKSPACES = [
+  'clients/typescript',
+  ...readdirSync('packages')
+    .filter((name) => !name.includes('.'))
+    .map((name) => `packages/${name}`),
+];
+
 /**
- * Both packages, packed and put into an empty folder as an installation would, with the dependencies that they declare
- * and no others. It takes about ten seconds of processor time: the client is compiled anew and 30 MB are packed, once.
+ * All packages, packed and put into an empty folder as an installation would, with the dependencies that they declare
+ * and no others. It takes some seconds of processor time for each: they are compiled anew and 30 MB are packed, once.
  */
 describe('the packages, as they are published, [world]', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookline-packages-'));
@@ -39,20 +48,17 @@ describe('the packages, as they are published, [world]', () => {
     const pack = (...args: string[]) =>
       execFileSync('npm', ['pack', '--silent', '--pack-destination', packed, ...args], { stdio: 'pipe' });
     pack();
-    pack('--workspace', 'clients/typescript');
-    for (const file of readdirSync(packed)) {
-      const into = join(
-        folder,
-        'node_modules',
-        file.startsWith('hookline-client') ? '@hookline/client' : 'hookline',
-      );
+    for (const workspace of WORKSPACES) pack('--workspace', workspace);
+    for (const { name, version } of ['.', ...WORKSPACES].map(manifest)) {
+      const file = `${name.replace('@hookline/', 'hookline-')}-${version}.tgz`;
+      const into = join(folder, 'node_modules', name);
       mkdirSync(into, { recursive: true });
       execFileSync('tar', ['-xzf', join(packed, file), '--strip-components', '1', '-C', into]);
-      for (const name of Object.keys(manifest(into).dependencies)) {
-        const link = join(folder, 'node_modules', name);
+      for (const each of Object.keys(manifest(into).dependencies ?? {})) {
+        const link = join(folder, 'node_modules', each);
         if (existsSync(link)) continue;
         mkdirSync(dirname(link), { recursive: true });
-        symlinkSync(resolve('node_modules', name), link);
+        symlinkSync(resolve('node_modules', each), link);
       }
     }
   });
@@ -82,7 +88,7 @@ describe('the packages, as they are published, [world]', () => {
     for (const file of [
       'dist/workflow-bundle.js',
       'dist/web/dist/index.html',
-      'tools/ferretdb/go.mod',
+      'dist/packages/embedded-servers/ferretdb/go.mod',
       'deploy/prometheus/alerts.yml',
     ])
       ok(existsSync(join(folder, 'node_modules/hookline', file)), file);
@@ -94,7 +100,8 @@ describe('the packages, as they are published, [world]', () => {
       dist.filter((name) => ['test', 'bench'].includes(name)),
       [],
     );
-    equal(existsSync(join(folder, 'node_modules/@hookline/client/src')), false);
+    for (const workspace of WORKSPACES)
+      equal(existsSync(join(folder, 'node_modules', manifest(workspace).name, 'src')), false);
   });
 
   it('have a client that is imported by its name, from the file that its README installs', () => {
@@ -107,6 +114,14 @@ describe('the packages, as they are published, [world]', () => {
       /\bHookline\b.*\bHooklineError\b/,
     );
     ok(existsSync(join(folder, 'node_modules/@hookline/client/dist/index.d.ts')));
+  });
+
+  it('have what they export, under their names', () => {
+    for (const { name, exports = {} } of WORKSPACES.map(manifest))
+      for (const path of Object.keys(exports)) {
+        const script = `console.log(Object.keys(await import(${JSON.stringify(join(name, path))})).length)`;
+        ok(Number(run(process.execPath, ['--input-type=module', '--eval', script])) > 0, join(name, path));
+      }
   });
 });
 
@@ -121,7 +136,7 @@ describe('a release [world]', () => {
 
   it('has one version for packages and chart, and cannot be published by hand', () => {
     const { version } = manifest('.');
-    equal(manifest('clients/typescript').version, version);
+    for (const workspace of WORKSPACES) equal(manifest(workspace).version, version);
     equal(parse(readFileSync('deploy/helm/hookline/Chart.yaml', 'utf8')).appVersion, version);
     equal(manifest('.').private, true);
     match(workflow, /npm pkg delete private/);

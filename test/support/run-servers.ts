@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type EmbeddedMongo, startMongo, startTemporal } from '../../packages/embedded-servers/src/index.js';
 import { migrate } from '../../src/bin/migrate.js';
 import { loadSettings } from '../../src/config/load.js';
-import { type EmbeddedMongo, startMongo } from '../../src/embedded/servers/mongo.js';
-import { startTemporal } from '../../src/embedded/servers/temporal.js';
 import { CLOUD_VISIBILITY_PER_SECOND } from '../../src/temporal/server/temporal-cloud.js';
 import { type CloudFrontend, startCloudFrontend } from './outside/cloud-frontend.js';
 import { buildOnce } from './programs/build.js';

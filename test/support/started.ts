@@ -31,7 +31,7 @@ let countedMs = 0;
  * @param file which tests it was for; without one, it was for those of the last call, and all is written down
  */
 export function countProcessor(file?: string): void {
-  if (file) folder = relative('test', dirname(file));
+  if (file) folder = relative('test', dirname(file)).replace(/^\.\.\//, '');
   const nowMs = processorMs();
   costs.set(folder, (costs.get(folder) ?? 0) + nowMs - countedMs);
   countedMs = nowMs;

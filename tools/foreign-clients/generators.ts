@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { cp, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { goBuildWay } from '../../src/embedded/binaries/go-build.js';
-import { userCacheDir } from '../../src/embedded/cache-dir.js';
+import { goBuildWay, userCacheDir } from '../../packages/embedded-servers/src/index.js';
 import { pythonTool } from './python-tool.js';
 
 /** A generator of clients, and a program that calls the API by the client that it makes. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { userCacheDir } from '../../src/embedded/cache-dir.js';
+import { userCacheDir } from '../../packages/embedded-servers/src/index.js';
 
 /**
  * A Python tool of one version, installed once into the user's cache folder.

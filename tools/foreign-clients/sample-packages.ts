@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { userCacheDir } from '../../src/embedded/cache-dir.js';
+import { userCacheDir } from '../../packages/embedded-servers/src/index.js';
 
 /** What the code of the portal needs, besides the language, in the versions that it is tried with. */
 const NODE_PACKAGES = ['express@5.3.0', 'standardwebhooks@1.1.1'];

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type GuardedProcess, startGuarded } from '../../../src/embedded/servers/guarded-process.js';
+import { type GuardedProcess, startGuarded } from '../../../packages/embedded-servers/src/index.js';
 import { until } from '../../support/until.js';
 
 /** The command line as it is built, from `dist/bench/chaos/world`. */

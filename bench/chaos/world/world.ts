@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '../../../packages/embedded-servers/src/index.js';
 import { migrate } from '../../../src/bin/migrate.js';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { loadSettings } from '../../../src/config/load.js';
@@ -7,7 +8,6 @@ import type { Settings } from '../../../src/config/schema.js';
 import { ACCOUNT_SCOPES, OPERATOR_SCOPES, type Scope } from '../../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { parseRetrySchedule } from '../../../src/domain/endpoint/retry-schedule.js';
-import { freePort } from '../../../src/embedded/servers/ports.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { type BenchServers, startServers } from '../../support/system.js';
 import type { EndpointFacts } from '../check/collected.js';

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import proto from '@temporalio/proto';
+import { LOOPBACK } from '../../../packages/embedded-servers/src/index.js';
 import type { SecretKey } from '../../domain/access/secret-box.js';
-import { LOOPBACK } from '../../embedded/servers/ports.js';
 import { EncryptionCodec } from '../../temporal/server/payload-codec.js';
 
 const { Payloads } = proto.temporal.api.common.v1;

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { childEnvironment, findTemporalCli, LOOPBACK } from '../../../packages/embedded-servers/src/index.js';
 import type { Settings } from '../../config/schema.js';
 import type { SecretKey } from '../../domain/access/secret-box.js';
-import { findTemporalCli } from '../../embedded/binaries/temporal-binary.js';
-import { childEnvironment } from '../../embedded/child-environment.js';
-import { LOOPBACK } from '../../embedded/servers/ports.js';
 import { loadOrCreateKeys } from '../process/secrets.js';
 import { startCodecServer } from './codec-server.js';
 

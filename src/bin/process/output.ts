@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { type Logger, pino } from 'pino';
+import { openPrivateFile } from '../../../packages/embedded-servers/src/index.js';
 import type { Settings } from '../../config/schema.js';
-import { openPrivateFile } from '../../embedded/servers/private-folder.js';
 import { installRuntime } from '../../temporal/server/connection.js';
 
 /** A path as it is shown: seen from the current folder, where it lies in it. */

@@ -1,5 +1,5 @@
+import { freePort, LOOPBACK } from '../../../packages/embedded-servers/src/index.js';
 import type { Settings } from '../../config/schema.js';
-import { freePort, LOOPBACK } from '../../embedded/servers/ports.js';
 
 /**
  * Settings that say where Temporal's SDK serves its own metrics, so that `/metrics` can have them: it has no other way

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { LOOPBACK } from '../../../packages/embedded-servers/src/index.js';
 import type { Settings } from '../../config/schema.js';
-import { LOOPBACK } from '../../embedded/servers/ports.js';
 import { loadOrCreateKeys } from './secrets.js';
 
 /**

@@ -125,7 +125,7 @@ export function createLedger(
   starter: DeliveryStarter,
 ) {
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
-  const sources = { client, sealer, records: database.records };
+  const sources = { client, sealer, records: database.records, incidents: database.incidents };
   const deliveries = new DeliveryReader(sources);
   const replayReader = new ReplayReader(client);
   const registrations = new Registrations(database);

@@ -39,6 +39,7 @@ export function runWorker(
     },
     {
       endpoints: endpointDirectory(database.endpoints),
+      incidentStore: database.incidents,
       pending: pendingEndpoints(database.endpoints, ledger.starter),
       publicUrl: settings.HOOKLINE_PUBLIC_URL,
       ...ports,

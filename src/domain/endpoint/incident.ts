@@ -41,6 +41,13 @@ export interface OpenIncident {
  */
 export type IncidentOutcome = 'recovered' | 'disabled' | 'lapsed' | 'superseded';
 
+/** An incident as it is kept. The end and the outcome are absent while it is open. */
+export interface EndpointIncident {
+  began_at: Date;
+  ended_at?: Date;
+  outcome?: IncidentOutcome;
+}
+
 /** After this many failures, new deliveries wait for a successful probe instead of adding to them. */
 export const BACKOFF_AFTER_FAILURES = 10;
 

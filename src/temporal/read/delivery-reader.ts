@@ -3,6 +3,7 @@ import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js
 import { createdAt } from '../../domain/basics/id-time.js';
 import { isClosed, type NamedEvent, shownReason } from '../../domain/delivery/delivery.js';
 import type { FailingTask } from '../../domain/explain/failing-task.js';
+import { incidentItems } from '../../domain/explain/incident-items.js';
 import { type TimelineItem, timelineOf } from '../../domain/explain/timeline.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
@@ -26,7 +27,6 @@ import { askedAttempts } from '../../domain/view/attempt-view.js';
 import type { Delivery, DeliverySummary } from '../../domain/view/delivery-view.js';
 import { readFailingTask } from './failing-task.js';
 import { type LedgerSources, locateExecution, untilStored, workflowIdsOf } from './locate.js';
-import { readIncidents } from './timeline/timeline-incidents.js';
 import { decodeCursor, encodeCursor } from './visibility/cursor.js';
 import type { Execution, Page } from './visibility/visibility.js';
 
@@ -35,6 +35,9 @@ export const MAX_EXAMINED = 500;
 
 /** The attempt that ends a delivery ends an incident of its endpoint a moment later. Milliseconds. */
 const INCIDENT_LAG_MS = 10_000;
+
+/** An endpoint's incidents are told as far back as this, the newest first. */
+const MAX_INCIDENTS = 50;
 
 /** Business keys are not read of larger payloads, bytes: a list would parse a hundred of them. */
 export const MAX_KEYED_PAYLOAD_BYTES = 65_536;
@@ -56,7 +59,7 @@ export type ExtendedRow<T extends DeliverySummary = DeliverySummary> = T & {
 
 const CURSOR = z.tuple([z.string().regex(POSITION)]);
 
-/** Reads deliveries from their rows. It asks Temporal only what an open one waits for there, and for incidents. */
+/** Reads deliveries from their rows. It asks Temporal only what an open one waits for there. */
 export class DeliveryReader {
   private readonly sources: LedgerSources;
 
@@ -102,13 +105,11 @@ export class DeliveryReader {
     const isUnderWay = status === 'delivering' && next_attempt_at === undefined;
     const wait: TimelineItem = { at: delivery.started_at, type: 'wait', text: delivery.reason ?? '' };
     const until = closed_at === undefined ? sharedDate() : new Date(Date.parse(closed_at) + INCIDENT_LAG_MS);
-    const incidents = await readIncidents(
-      this.sources.client,
-      { account_id: accountId, endpoint_id: key.endpoint_id },
-      createdAt(event_id),
-      until,
-    );
-    const [accepted, ...others] = [...told, ...(isUnderWay ? [wait] : []), ...incidents];
+    const endpoint = { account_id: accountId, endpoint_id: key.endpoint_id };
+    const from = new Date(createdAt(event_id));
+    const incidents = await this.sources.incidents.within(endpoint, from, until, MAX_INCIDENTS);
+    const items = incidentItems(incidents, from, until);
+    const [accepted, ...others] = [...told, ...(isUnderWay ? [wait] : []), ...items];
     if (!accepted) return [];
     return [accepted, ...others.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))];
   }

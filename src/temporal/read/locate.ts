@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idTime } from '../../domain/basics/id-time.js';
+import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
+import type { EndpointIncident } from '../../domain/endpoint/incident.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { RecordReads } from '../../domain/records/stored.js';
@@ -13,13 +15,20 @@ const STORED_WITHIN_MS = 10_000;
 /** What is not found of a younger event is looked for again after these waits: half a second in all. Milliseconds. */
 const WAITS_MS = [25, 50, 75, 100, 250];
 
-/** What is read of deliveries and events, and with what. */
+/** Incidents of endpoints. */
+export interface IncidentReads {
+  /** Those of an endpoint that were open at some time of a period, the newest first. */
+  within(endpoint: EndpointKey, from: Date, until: Date, limit: number): Promise<EndpointIncident[]>;
+}
+
+/** Sources of what is read of deliveries and events. */
 export interface LedgerSources {
   client: Client;
   /** Opens what is sealed. */
   sealer: PayloadSealer;
   /** Has events, and rows of deliveries. */
   records: RecordReads;
+  incidents: IncidentReads;
 }
 
 /** The workflow ids under which a delivery of an account may be found, the likeliest first. */

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
 import { Hookline } from '../../../clients/typescript/src/index.js';
-import { freePort } from '../../../src/embedded/servers/ports.js';
+import { freePort } from '../../../packages/embedded-servers/src/index.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { inProcess } from '../../support/programs/command.js';

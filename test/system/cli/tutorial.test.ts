@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '../../../src/embedded/servers/ports.js';
+import { freePort } from '../../../packages/embedded-servers/src/index.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { folderOfEach } from '../../support/folder.js';
 import { recorded } from '../../support/parts/records.js';

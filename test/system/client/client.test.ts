@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { Hookline, type Schemas } from '../../../clients/typescript/src/index.js';
-import { freePort } from '../../../src/embedded/servers/ports.js';
+import { freePort } from '../../../packages/embedded-servers/src/index.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { startServiceProcess } from '../../support/programs/process.js';

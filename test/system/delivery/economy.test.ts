@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { countCalls } from '../../../bench/support/temporal-calls.js';
-import { freePort } from '../../../src/embedded/servers/ports.js';
+import { freePort } from '../../../packages/embedded-servers/src/index.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../../src/temporal/server/connection.js';
 import type { ApiClient } from '../../support/api-client.js';

@@ -46,6 +46,7 @@ describe('an event that another node has accepted a moment ago', () => {
       client: withSlowVisibility(system.temporal.client),
       sealer: system.sealer,
       records: system.database.records,
+      incidents: system.database.incidents,
     };
     deliveries = new DeliveryReader(sources);
     events = new EventReader(sources);

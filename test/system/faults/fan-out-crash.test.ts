@@ -42,6 +42,7 @@ describe(`a fan-out to ${ENDPOINTS} endpoints [world]`, () => {
       client: system.temporal.client,
       sealer: system.sealer,
       records: system.database.records,
+      incidents: system.database.incidents,
     });
     const done = await reader.list(accountId, { statuses: ['delivered'] }, 100);
     const endpoints = (await system.database.endpoints.all(accountId)).map(({ id, target_url }) => ({

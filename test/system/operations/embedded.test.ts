@@ -8,8 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import mongoose from 'mongoose';
-import { startMongo } from '../../../src/embedded/servers/mongo.js';
-import { startTemporal } from '../../../src/embedded/servers/temporal.js';
+import { startMongo, startTemporal } from '../../../packages/embedded-servers/src/index.js';
 import { needs } from '../../support/needs.js';
 import { isListening } from '../../support/programs/ports.js';
 
@@ -116,7 +115,7 @@ describe('embedded servers [world]', function () {
   });
 
   it('do not outlive a parent that is killed', async () => {
-    const servers = new URL('../../../src/embedded/servers/', import.meta.url).href;
+    const servers = new URL('../../../packages/embedded-servers/src/servers/', import.meta.url).href;
     const script = `
       import { startMongo } from ${JSON.stringify(`${servers}mongo.ts`)};
       import { startTemporal } from ${JSON.stringify(`${servers}temporal.ts`)};

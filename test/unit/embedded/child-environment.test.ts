@@ -1,20 +1,20 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { childEnvironment } from '../../../packages/embedded-servers/src/index.js';
 import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
-import { childEnvironment } from '../../../src/embedded/child-environment.js';
 
 /** Each place in the source that starts a program, and what it lets through besides what is common. */
 const STARTERS = {
   'src/bin/client/login/login.ts': 'childEnvironment(OF_DESKTOPS)',
   'src/bin/operator/temporal.ts': "childEnvironment(['TEMPORAL_*'])",
   // By that of the file above all of these.
-  'src/embedded/servers/guarded-process.ts': undefined,
-  'src/embedded/binaries/find-binary.ts': 'childEnvironment()',
-  'src/embedded/binaries/download.ts': 'childEnvironment(OF_DOWNLOADS)',
-  'src/embedded/binaries/go-build.ts': 'childEnvironment(OF_GO)',
-  'src/embedded/binaries/wheel.ts': 'childEnvironment(OF_PIP)',
-  'src/embedded/servers/server-process.ts': 'childEnvironment(OF_GO)',
+  'packages/embedded-servers/src/servers/guarded-process.ts': undefined,
+  'packages/embedded-servers/src/binaries/find-binary.ts': 'childEnvironment()',
+  'packages/embedded-servers/src/binaries/download.ts': 'childEnvironment(OF_DOWNLOADS)',
+  'packages/embedded-servers/src/binaries/go-build.ts': 'childEnvironment(OF_GO)',
+  'packages/embedded-servers/src/binaries/wheel.ts': 'childEnvironment(OF_PIP)',
+  'packages/embedded-servers/src/servers/server-process.ts': 'childEnvironment(OF_GO)',
 };
 
 describe('the environment of programs that are not ours', () => {
@@ -32,10 +32,10 @@ describe('the environment of programs that are not ours', () => {
   });
 
   it('is given by each place in the source that starts one', () => {
-    const files = ['src', 'activities', 'workflows'].flatMap((folder) =>
+    const files = ['src', 'activities', 'workflows', 'packages/embedded-servers/src'].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
     );
-    const starts = (text: string) => /child_process|startGuarded/.test(text);
+    const starts = (text: string) => /child_process|startGuarded\(/.test(text);
     const found = files.filter((file) => file.endsWith('.ts') && starts(readFileSync(file, 'utf8')));
     deepEqual(found.sort(), Object.keys(STARTERS).sort());
     for (const [file, environment] of Object.entries(STARTERS)) {
@@ -46,7 +46,7 @@ describe('the environment of programs that are not ours', () => {
     // The compiler asks for it where a program is started through the guard.
     const [, options = ''] =
       /interface GuardedOptions \{(.*?)\n\}/s.exec(
-        readFileSync('src/embedded/servers/guarded-process.ts', 'utf8'),
+        readFileSync('packages/embedded-servers/src/servers/guarded-process.ts', 'utf8'),
       ) ?? [];
     equal(/^ {2}env: /m.test(options), true);
   });

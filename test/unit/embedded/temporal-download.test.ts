@@ -5,10 +5,13 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { promisify } from 'node:util';
+import {
+  CLI_VERSION,
+  findBinary,
+  userCacheDir,
+  waysToTemporal,
+} from '../../../packages/embedded-servers/src/index.js';
 import { issueServerCertificate } from '../../../src/demo/certificates.js';
-import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
-import { CLI_VERSION, waysToTemporal } from '../../../src/embedded/binaries/temporal-binary.js';
-import { userCacheDir } from '../../../src/embedded/cache-dir.js';
 import { environmentOfEach, folderOfEach, writeProgram } from '../../support/folder.js';
 import { type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
 

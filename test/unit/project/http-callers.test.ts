@@ -146,12 +146,15 @@ const CALLERS: Record<string, Caller | string> = {
     },
   },
   'src/bin/service/watch/open-telemetry.ts': 'the exporter reads 4 MiB (MAX_RESPONSE_BODY_SIZE)',
-  'src/embedded/binaries/mongo-binary.ts': 'a process of its own, whose file is compared with its checksum',
-  'src/embedded/binaries/temporal-binary.ts': 'a process of its own, given up when nothing arrives',
-  'src/embedded/servers/ui-proxy.ts': 'passes on what Temporal UI answers piece by piece, and keeps nothing',
+  'packages/embedded-servers/src/binaries/mongo-binary.ts':
+    'a process of its own, whose file is compared with its checksum',
+  'packages/embedded-servers/src/binaries/temporal-binary.ts':
+    'a process of its own, given up when nothing arrives',
+  'packages/embedded-servers/src/servers/ui-proxy.ts':
+    'passes on what Temporal UI answers piece by piece, and keeps nothing',
 };
 
-const FOLDERS = ['activities', 'clients/typescript/src', 'src', 'workflows'];
+const FOLDERS = ['activities', 'clients/typescript/src', 'packages', 'src', 'workflows'];
 /** What makes requests: `fetch`, what is made of it, and packages with a client in them. */
 const FETCH = /(?<![.\w])fetch\(|\bbounded(Fetch|Request)\b|globalThis\.fetch\b|\bnew (WebSocket|Provider)\(/;
 const PACKAGES =
@@ -213,7 +216,7 @@ describe('callers of HTTP', () => {
     const [found, unbounded]: [string[], string[]] = [[], []];
     for (const folder of FOLDERS)
       for (const name of await readdir(folder, { recursive: true }))
-        if (/\.ts$/.test(name) && !name.includes('node_modules')) {
+        if (/\.ts$/.test(name) && !/\b(node_modules|dist|test)\//.test(name)) {
           const source = await readFile(`${folder}/${name}`, 'utf8');
           if (calls(source)) found.push(`${folder}/${name}`);
           for (const [made] of source.matchAll(/new Hookline\(.*$/gm))

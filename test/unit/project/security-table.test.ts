@@ -13,7 +13,9 @@ describe('the tests that docs/security.md names', () => {
     let names = 0;
     for (const part of cells.flatMap((cell) => cell.split(';'))) {
       const [, list = '', named = ''] = /^\s*((?:`[^`]+`(?:, )?)+)(?:: (.*))?$/.exec(part) ?? [];
-      const files = [...list.matchAll(/`([^`]+)`/g)].map(([, path]) => `test/${path}.test.ts`);
+      const files = [...list.matchAll(/`([^`]+)`/g)].map(
+        ([, path = '']) => `${path.startsWith('packages/') ? '' : 'test/'}${path}.test.ts`,
+      );
       missing.push(...files.filter((file) => !existsSync(file)));
       const last = files.at(-1);
       if (!last || !existsSync(last) || named === '' || named === 'all') continue;

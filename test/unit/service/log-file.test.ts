@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { openPrivateFile } from '../../../src/embedded/servers/private-folder.js';
-import { startServer } from '../../../src/embedded/servers/server-process.js';
+import { openPrivateFile, startServer } from '../../../packages/embedded-servers/src/index.js';
 import { folderOfEach } from '../../support/folder.js';
 import { needs } from '../../support/needs.js';
 

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { createChatSender } from '../../../activities/alert/chat.js';
 import { createSend } from '../../../activities/delivery/send-attempt.js';
 import type { HttpRequest } from '../../../activities/ports.js';
+import { oneLine } from '../../../packages/embedded-servers/src/index.js';
 import { invalidRequest } from '../../../src/api/http/validation.js';
 import { createForwarder } from '../../../src/bin/client/listen/forward.js';
 import { printJson } from '../../../src/bin/client/terminal.js';
@@ -22,7 +23,6 @@ import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.
 import { toLine } from '../../../src/domain/records/payload-line.js';
 import { redactBeginning } from '../../../src/domain/text/redact.js';
 import { cutText, cutToBytes, toJson, wellFormed, wellFormedJson } from '../../../src/domain/text/unicode.js';
-import { oneLine } from '../../../src/embedded/errors.js';
 import { operatorName } from '../../../workflows/messages.js';
 import { MemoryKeys } from '../../support/parts/memory-keys.js';
 

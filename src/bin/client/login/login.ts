@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as oauth from 'oauth4webapi';
-import { childEnvironment } from '../../../embedded/child-environment.js';
+import { childEnvironment } from '../../../../packages/embedded-servers/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { checkUrl, DEFAULT_URL } from '../connection.js';
 import { note, plain, print } from '../terminal.js';

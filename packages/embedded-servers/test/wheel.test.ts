@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
-import { waysToTemporal } from '../../../src/embedded/binaries/temporal-binary.js';
-import { wheelWay } from '../../../src/embedded/binaries/wheel.js';
-import { environmentOfEach, folderOfEach, writeProgram } from '../../support/folder.js';
+import { environmentOfEach, folderOfEach, writeProgram } from '../../../test/support/folder.js';
+import { findBinary } from '../src/binaries/find-binary.js';
+import { waysToTemporal } from '../src/binaries/temporal-binary.js';
+import { wheelWay } from '../src/binaries/wheel.js';
 
 const PROGRAM = '#!/bin/sh\necho out of the wheel\n';
 const FILE = 'some_tool-1.2.3-py3-none-anywhere.whl';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ferretArguments } from '../../../src/embedded/servers/mongo.js';
-import { serverArguments } from '../../../src/embedded/servers/temporal.js';
+import { ferretArguments } from '../src/servers/mongo.js';
+import { serverArguments } from '../src/servers/temporal.js';
 
 describe('an embedded server', () => {
   const temporal = (persistent: boolean) =>

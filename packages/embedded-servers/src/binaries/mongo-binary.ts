@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { downloadWay } from './download.js';
 import { pathWay, type Way } from './find-binary.js';
 import { goBuildWay } from './go-build.js';
+import { ownFolder } from './platform.js';
 
-/** The release pinned in tools/ferretdb/go.mod. */
+/** The release pinned in ferretdb/go.mod. */
 const FERRETDB_VERSION = 'v1.24.2';
 /** The server that is downloaded: pinned, so that an upgrade of the library does not change it. */
 export const MONGOD_VERSION = '8.2.6';
@@ -25,7 +26,7 @@ export function waysToMongo(cacheDir: string): Way[] {
         doing: `building FerretDB ${FERRETDB_VERSION} (MongoDB's protocol over SQLite) with Go, once per user, about a minute`,
         program: 'ferretdb',
         version: FERRETDB_VERSION,
-        sources: 'tools/ferretdb',
+        sources: ownFolder('ferretdb'),
         // Compiled as the program is: what both need is compiled once. Nothing in it needs a C compiler.
         args: (folder) => ['run', '-trimpath', './build', folder],
         env: { CGO_ENABLED: '0' },

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Connection } from '@temporalio/client';
 import { findBinary } from '../binaries/find-binary.js';
 import { requireUnix } from '../binaries/platform.js';
 import { waysToTemporal } from '../binaries/temporal-binary.js';
@@ -16,7 +15,7 @@ import { startUiProxy } from './ui-proxy.js';
 const SERVICE = 'Temporal';
 
 /** What {@link startTemporal} needs to know besides. */
-interface TemporalOptions {
+export interface TemporalOptions {
   /** The server to use instead of starting one: `host:port`. */
   address?: string;
   /** Created if it does not exist. */
@@ -202,6 +201,8 @@ async function openDatabase(dataDir: string, persistent: boolean) {
 }
 
 async function describeNamespace(address: string, namespace: string): Promise<void> {
+  // Loaded only here: of those who import this package, most start no server.
+  const { Connection } = await import('@temporalio/client');
   const connection = await Connection.connect({ address, connectTimeout: '2s' });
   try {
     await connection.withDeadline(Date.now() + 2_000, () =>

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { freePort } from '../../../src/embedded/servers/ports.js';
-import { startUiProxy } from '../../../src/embedded/servers/ui-proxy.js';
+import { freePort } from '../src/servers/ports.js';
+import { startUiProxy } from '../src/servers/ui-proxy.js';
 
 describe('the port of Temporal UI under `hookline dev`', () => {
   let ui: Server;

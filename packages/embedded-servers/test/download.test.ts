@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
-import { MONGOD_VERSION, waysToMongo } from '../../../src/embedded/binaries/mongo-binary.js';
-import { environmentOfEach, folderOfEach, writeProgram } from '../../support/folder.js';
-import { type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
+import { environmentOfEach, folderOfEach, writeProgram } from '../../../test/support/folder.js';
+import { type Receiver, startReceiver, testAuthority } from '../../../test/support/receiver.js';
+import { findBinary } from '../src/binaries/find-binary.js';
+import { MONGOD_VERSION, waysToMongo } from '../src/binaries/mongo-binary.js';
 
 /** The environment that decides where the library downloads from. */
 const CHANGED = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { GoProgress } from '../../../src/embedded/binaries/go-progress.js';
+import { GoProgress } from '../src/binaries/go-progress.js';
 
 describe('the progress of a build with Go', () => {
   const having = (...lines: string[]) => {

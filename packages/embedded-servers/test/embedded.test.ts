@@ -4,17 +4,13 @@ import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
-import { waysToTemporal } from '../../../src/embedded/binaries/temporal-binary.js';
-import {
-  EmbeddedStartError,
-  EmbeddedUnavailableError,
-  PortTakenError,
-} from '../../../src/embedded/errors.js';
-import { startMongo } from '../../../src/embedded/servers/mongo.js';
-import { startTemporal } from '../../../src/embedded/servers/temporal.js';
-import { environmentOfEach, folderOfEach, writeProgram } from '../../support/folder.js';
-import { until } from '../../support/until.js';
+import { environmentOfEach, folderOfEach, writeProgram } from '../../../test/support/folder.js';
+import { until } from '../../../test/support/until.js';
+import { findBinary } from '../src/binaries/find-binary.js';
+import { waysToTemporal } from '../src/binaries/temporal-binary.js';
+import { EmbeddedStartError, EmbeddedUnavailableError, PortTakenError } from '../src/errors.js';
+import { startMongo } from '../src/servers/mongo.js';
+import { startTemporal } from '../src/servers/temporal.js';
 
 const VERSION_ONLY = '#!/bin/sh\necho 1.2.3\n';
 /**

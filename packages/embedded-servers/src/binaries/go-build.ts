@@ -7,7 +7,6 @@ import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
 import { onPath, type Way } from './find-binary.js';
 import { GoProgress } from './go-progress.js';
-import { packageFolder } from './platform.js';
 import { madeWay } from './scratch.js';
 
 const REPORT_EVERY_MS = 15_000;
@@ -26,8 +25,8 @@ export interface GoProgram {
   /** The release, for the name of the file that is kept. */
   version: string;
   /**
-   * The folder of this package with a Go module: where `go` runs, and what decides what is built. A change of its files
-   * leads to a new build beside the old.
+   * The folder of a Go module: where `go` runs, and what decides what is built. A change of its files leads to a new
+   * build beside the old.
    */
   sources: string;
   /**
@@ -41,8 +40,7 @@ export interface GoProgram {
 
 /** A build with the Go toolchain, kept for this user in the cache folder. */
 export function goBuildWay(go: GoProgram, cacheDir: string): Way {
-  const sources = packageFolder(go.sources);
-  const version = `${go.version}-${fingerprint(sources)}`;
+  const version = `${go.version}-${fingerprint(go.sources)}`;
   const file = join(cacheDir, 'builds', `${go.program}-${version}-${process.platform}-${process.arch}`);
   const impossible = async () => ((await onPath('go')) === undefined ? 'no go on PATH' : undefined);
   return madeWay(
@@ -56,7 +54,7 @@ export function goBuildWay(go: GoProgram, cacheDir: string): Way {
       impossible,
     },
     async (scratch, report, signal) => {
-      await build(go, sources, { scratch, report, signal });
+      await build(go, { scratch, report, signal });
       return join(scratch, go.program);
     },
   );
@@ -64,21 +62,20 @@ export function goBuildWay(go: GoProgram, cacheDir: string): Way {
 
 async function build(
   go: GoProgram,
-  sources: string,
   { scratch, report, signal }: { scratch: string; report: Report; signal: AbortSignal | undefined },
 ): Promise<void> {
   const started = Date.now();
   const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
   const job = startGuarded('go', go.args(scratch), {
     output: 'pipe',
-    cwd: sources,
+    cwd: go.sources,
     // A module of its own, whatever workspace the checkout lies in. What Go needs for a while is removed with the rest,
     // also when it is killed.
     env: { ...childEnvironment(OF_GO), GOWORK: 'off', TMPDIR: scratch, ...go.env },
     graceMs: 2_000,
     signal,
   });
-  const progress = new GoProgress(modulesOf(sources));
+  const progress = new GoProgress(modulesOf(go.sources));
   for (const input of [job.child.stdout, job.child.stderr]) {
     if (input) createInterface({ input }).on('line', (line) => progress.read(line));
   }

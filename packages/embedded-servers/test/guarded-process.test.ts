@@ -3,9 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type GuardedProcess, startGuarded } from '../../../src/embedded/servers/guarded-process.js';
-import { needs } from '../../support/needs.js';
-import { until } from '../../support/until.js';
+import { needs } from '../../../test/support/needs.js';
+import { until } from '../../../test/support/until.js';
+import { type GuardedProcess, startGuarded } from '../src/servers/guarded-process.js';
 
 needs('build');
 
@@ -89,7 +89,7 @@ describe('a guarded process', () => {
   });
 
   it('ends when its parent is killed', async () => {
-    const module = resolve('dist/src/embedded/servers/guarded-process.js');
+    const module = resolve('dist/packages/embedded-servers/src/servers/guarded-process.js');
     const script = `
       import { startGuarded } from ${JSON.stringify(module)};
       const job = startGuarded('/bin/sh', ['-c', 'echo $$; exec sleep 1000'], { output: 'pipe' });
