@@ -269,6 +269,8 @@ export interface AttemptDependencies {
   tracing?: Pick<Tracing, 'attempt'> | undefined;
   /** Sent as `User-Agent`. */
   userAgent: string;
+  /** The address of the API as subscribers see it; absent if they cannot reach it. */
+  publicUrl?: string | undefined;
 }
 
 /** Activities start and release deliveries by this. */

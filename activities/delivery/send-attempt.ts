@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
 import { type Attempt, webhookTimestamp } from '../../src/domain/attempt/attempt.js';
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import { inFormat } from '../../src/domain/delivery/payload-format.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { unmaskOptions } from '../../src/domain/endpoint/delivery-options.js';
+import { apiUrl } from '../../src/domain/http/versions.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
@@ -41,7 +44,8 @@ export function createSend({
   listenerExchange,
   tracing,
   userAgent,
-}: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'tracing' | 'userAgent'>) {
+  publicUrl,
+}: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'tracing' | 'userAgent' | 'publicUrl'>) {
   const exchangeAs = createAuthorizedExchange(poster);
 
   /** @param payload opened */
@@ -62,22 +66,31 @@ export function createSend({
       ? (posted) => listenerExchange(request.endpoint_id, posted)
       : poster.exchange;
     const span = tracing?.attempt(request, endpoint.target_url);
-    const { authentication } = unmaskOptions(endpoint, options);
+    const { authentication, legacy_signature, payload_format = 'event' } = unmaskOptions(endpoint, options);
+    const { account_id, event_id, event_kind: kind } = request;
+    const url = apiUrl(publicUrl, `/events/${event_id}`);
+    const formatted = inFormat(payload_format, { account_id, event_id, event_kind: kind, payload, url });
+    const { body } = formatted;
+    const { legacy_header_prefix } = endpoint;
     const signed = {
       method: 'POST' as const,
       url: endpoint.target_url,
       headers: {
         ...headers,
-        'content-type': 'application/json',
+        ...formatted.headers,
         'user-agent': userAgent,
-        ...signedHeaders(secrets, request.event_id, timestamp, payload, endpoint.legacy_header_prefix),
-        'webhook-event-kind': request.event_kind,
+        ...signedHeaders(
+          secrets,
+          { id: event_id, timestamp, kind, body },
+          { legacy_header_prefix, legacy_signature },
+        ),
+        'webhook-event-kind': kind,
         'webhook-attempt': String(request.number),
         ...(span && present(span.headers)),
       },
-      body: payload,
+      body,
       timeoutMs: request.timeout_ms,
-      account: request.account_id,
+      account: account_id,
     };
     const { trace, token, ...answer } = await exchangeAs(authentication, signed, exchange);
     const duration_ms = Math.round(performance.now() - beganAt);
@@ -93,7 +106,9 @@ export function createSend({
         ...(secret_versions.length > 0 && { secret_versions }),
         ...(trace.address !== undefined && { address: trace.address }),
         timings_ms: trace.timings,
-        request_bytes: Buffer.byteLength(payload),
+        request_bytes: Buffer.byteLength(body),
+        ...(payload_format !== 'event' && { format: payload_format }),
+        ...(body !== payload && { request_sha256: hash('sha256', body) }),
         ...('error_code' in answer ? answer : keptOf(answer, secretTexts)),
         trigger: request.trigger,
       },

@@ -63,10 +63,9 @@ export async function askEndpoint(
  * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON. The
  * name differs from the one in the request, so that a server that echoes requests is not verified.
  */
-function challenge(
-  { id: endpoint_id, verification_token: token, signing_keys, legacy_header_prefix }: EndpointForVerification,
-  { confirmationUrl }: VerificationContext,
-): Question {
+function challenge(endpoint: EndpointForVerification, { confirmationUrl }: VerificationContext): Question {
+  const { id: endpoint_id, verification_token: token, signing_keys, legacy_header_prefix } = endpoint;
+  const { legacy_signature } = unmaskOptions(endpoint, endpoint.options);
   const now = sharedNow();
   const id = newId('event', now);
   const secrets = liveKeys(signing_keys, now).map(({ secret }) => secret);
@@ -80,7 +79,11 @@ function challenge(
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      ...signedHeaders(secrets, id, Math.floor(now / 1_000), body, legacy_header_prefix),
+      ...signedHeaders(
+        secrets,
+        { id, timestamp: Math.floor(now / 1_000), kind: VERIFICATION_KIND, body },
+        { legacy_header_prefix, legacy_signature },
+      ),
       'webhook-event-kind': VERIFICATION_KIND,
       'webhook-attempt': '1',
     },

@@ -1,6 +1,6 @@
 import type { VerificationSubject } from '../../src/domain/endpoint/endpoint.js';
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
-import { CURRENT_VERSION } from '../../src/domain/http/versions.js';
+import { apiUrl } from '../../src/domain/http/versions.js';
 import { createAuthorizedExchange } from '../delivery/authorization/authorized-exchange.js';
 import type { ActivityDependencies, PendingEndpoints } from '../ports.js';
 import { askEndpoint } from './ask-endpoint.js';
@@ -17,8 +17,7 @@ function confirmationUrl(
   token: string,
 ): string | undefined {
   if (!publicUrl) return undefined;
-  const url = new URL(publicUrl);
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/${CURRENT_VERSION}/endpoint_verifications/${endpointId}`;
+  const url = new URL(apiUrl(publicUrl, `/endpoint_verifications/${endpointId}`));
   url.searchParams.set('token', token);
   return url.href;
 }

@@ -48,6 +48,7 @@ export async function createAttempts(
     leases: database.attemptLeases,
     poster,
     userAgent: USER_AGENT,
+    publicUrl: settings.HOOKLINE_PUBLIC_URL,
   });
   return { poster, attempt, earlyAttempts: new EarlyAttempts(attempt) };
 }

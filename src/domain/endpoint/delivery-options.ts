@@ -1,3 +1,5 @@
+import type { LegacySignature } from '../delivery/legacy-signature.js';
+import type { PayloadFormat } from '../delivery/payload-format.js';
 import { toPointer } from '../http/json-pointer.js';
 import { MASKED_VALUE } from './endpoint-headers.js';
 
@@ -49,6 +51,10 @@ export interface DeliveryOptions {
   /** Attempts in flight at once, in all processes together; absent: as many as the endpoint answers well. */
   max_concurrency?: number;
   authentication?: Authentication;
+  /** Sent beside the signature of Standard Webhooks. */
+  legacy_signature?: LegacySignature;
+  /** Absent: `event`. */
+  payload_format?: PayloadFormat;
 }
 
 /** Secret values of {@link DeliveryOptions}, by JSON Pointer. */
@@ -58,11 +64,13 @@ const NAMES: Record<keyof DeliveryOptions, true> = {
   attempt_timeout: true,
   max_concurrency: true,
   authentication: true,
+  legacy_signature: true,
+  payload_format: true,
 };
 const OPTION_NAMES = new Set(Object.keys(NAMES));
 
 /** Members of an option whose values are secret. */
-const SECRET_MEMBERS = new Set(['token', 'client_secret']);
+const SECRET_MEMBERS = new Set(['token', 'client_secret', 'secret']);
 
 /** The options among the settings of an endpoint, and the other settings. */
 export function splitOptions<T extends DeliveryOptions>(

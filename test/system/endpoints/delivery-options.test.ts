@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { createHmac, hash } from 'node:crypto';
 import { pino } from 'pino';
+import { Webhook } from 'standardwebhooks';
 import { type Service, startService } from '../../../src/bin/service.js';
 import { MASKED_VALUE } from '../../../src/domain/endpoint/endpoint-headers.js';
 import { connectDatabase } from '../../../src/models/database.js';
@@ -66,6 +68,12 @@ describe('how deliveries are sent to an endpoint', () => {
       [{ authentication: { type: 'basic' } }, '/authentication/type'],
       [{ authentication: { type: 'bearer', token: 'two words' } }, '/authentication/token'],
       [{ authentication: { type: 'bearer', token: MASKED_VALUE } }, '/authentication/token'],
+      [{ payload_format: 'xml' }, '/payload_format'],
+      [{ payload_format: 'cloudevents_binary', headers: { 'CE-Id': '1' } }, '/headers/CE-Id'],
+      [{ legacy_signature: { header: 'x-s', value: 'v', secret: 's' } }, '/legacy_signature/value'],
+      [{ legacy_signature: { header: 'x-s', signed: '{nonce}', secret: 's' } }, '/legacy_signature/signed'],
+      [{ legacy_signature: { header: 'host', secret: 's' } }, '/legacy_signature/header'],
+      [{ legacy_signature: { header: 'x-s', secret: 's' }, headers: { 'X-S': '1' } }, '/headers/X-S'],
       [{ authentication: BEARER, headers: { Authorization: 'Basic x' } }, '/headers/Authorization'],
     ] as const) {
       const { status, json } = await create(options);
@@ -96,6 +104,31 @@ describe('how deliveries are sent to an endpoint', () => {
     const { attempts } = await attempted();
     assert.ok(attempts[0]?.response_snippet?.startsWith('you sent Bearer '));
     assert.ok(!JSON.stringify(attempts).includes(TOKEN));
+  });
+
+  it('is a form of the event, which is signed and recorded as it is sent', async () => {
+    const { json } = await create({
+      payload_format: 'thin',
+      legacy_signature: { header: 'X-Hub-Signature-256', value: 'sha256={signature}', secret: 'of-hub' },
+    });
+    assert.equal(json.legacy_signature.secret, MASKED_VALUE);
+    for (const payload_format of ['thin', 'cloudevents_structured', 'cloudevents_binary', null]) {
+      assert.equal((await patch(json.id, { payload_format })).status, 200);
+      const { event_id, attempts } = await attempted();
+      const { body, headers } = receiver.received.at(-1) as ReceivedRequest;
+      new Webhook(json.secret).verify(body, headers);
+      const sum = createHmac('sha256', 'of-hub').update(body).digest('hex');
+      assert.equal(headers['x-hub-signature-256'], `sha256=${sum}`);
+      const isOther = payload_format === 'thin' || payload_format === 'cloudevents_structured';
+      assert.equal(attempts[0]?.format, payload_format ?? undefined);
+      assert.equal(attempts[0]?.request_sha256, isOther ? hash('sha256', body) : undefined);
+      assert.equal(attempts[0]?.request_bytes, body.length);
+      if (payload_format === 'thin') {
+        const { id, url } = JSON.parse(String(body));
+        assert.equal(id, event_id);
+        assert.ok(url.endsWith(`/v18.0/events/${event_id}`), url);
+      }
+    }
   });
 
   it('gives an attempt as much time as the endpoint says, and makes it once', async () => {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
+import { LEGACY_HMACS, objectionToTemplate } from '../../../domain/delivery/legacy-signature.js';
+import { PAYLOAD_FORMATS } from '../../../domain/delivery/payload-format.js';
 import {
   BEARER_TOKEN,
   CLIENT_AUTH_METHODS,
@@ -7,7 +9,7 @@ import {
   type DeliveryOptions,
   maskedIn,
 } from '../../../domain/endpoint/delivery-options.js';
-import { MASKED_VALUE } from '../../../domain/endpoint/endpoint-headers.js';
+import { MASKED_VALUE, objectionToName } from '../../../domain/endpoint/endpoint-headers.js';
 import { toPointer } from '../../../domain/http/json-pointer.js';
 import type { InputError } from '../../../domain/http/problem.js';
 import type { EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
@@ -45,6 +47,13 @@ const authentication = z.discriminatedUnion('type', [
   }),
 ]);
 
+function template(name: 'value' | 'signed') {
+  return visible.superRefine((text, context) => {
+    const message = objectionToTemplate(name, text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+}
+
 /** Settings of an endpoint that say how its deliveries are sent. */
 export const deliveryOptionFields = {
   attempt_timeout: z
@@ -59,6 +68,28 @@ export const deliveryOptionFields = {
     .optional()
     .describe('Attempts in flight at once, at most, in all processes; 1: never two at once'),
   authentication: authentication.optional().describe('How deliveries authenticate at the receiver'),
+  legacy_signature: z
+    .strictObject({
+      header: visible.describe('Name of the header'),
+      value: template('value')
+        .default('{signature}')
+        .describe('Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}'),
+      signed: template('signed')
+        .default('{body}')
+        .describe('The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}'),
+      hmac: z.enum(LEGACY_HMACS).default('sha256'),
+      encoding: z.enum(['hex', 'base64']).default('hex'),
+      timestamp_header: visible.optional().describe('A header with the time of the attempt, unix seconds'),
+      secret,
+    })
+    .optional()
+    .describe('A signature of another service, sent beside that of Standard Webhooks'),
+  payload_format: z
+    .enum(PAYLOAD_FORMATS)
+    .optional()
+    .describe(
+      'event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0',
+    ),
 };
 
 /** The same as they are shown: secrets are masked. */
@@ -85,19 +116,29 @@ export function checkDeliveryOptions(
   objectionTo: (url: string) => string | undefined,
 ): InputError[] {
   const stored = before?.secrets.options ?? {};
+  const { authentication: by, legacy_signature: legacy } = options;
   const masked = maskedIn(options)
     .filter((pointer) => stored[pointer] === undefined)
     .map((pointer) => ({
       pointer,
       detail: 'is masked, but no value is stored for it; send the value itself',
     }));
+  const named = (['header', 'timestamp_header'] as const).flatMap((member) => {
+    const detail = legacy?.[member] === undefined ? undefined : objectionToName(legacy[member]);
+    return detail === undefined ? [] : [{ pointer: toPointer(['legacy_signature', member]), detail }];
+  });
+  const taken = [by && 'authorization', legacy?.header, legacy?.timestamp_header].map((name) =>
+    name?.toLowerCase(),
+  );
+  const isTaken = (name: string) =>
+    taken.includes(name) || (options.payload_format === 'cloudevents_binary' && name.startsWith('ce-'));
   const twice = Object.keys(options.headers)
-    .filter((name) => options.authentication && name.toLowerCase() === 'authorization')
+    .filter((name) => isTaken(name.toLowerCase()))
     .map((name) => ({
       pointer: toPointer(['headers', name]),
-      detail: 'is set by authentication; leave one of the two out',
+      detail: 'is set by authentication, legacy_signature or payload_format; leave one of the two out',
     }));
-  return [...masked, ...twice, ...checkTokenUrl(options, before, objectionTo)];
+  return [...masked, ...named, ...twice, ...checkTokenUrl(options, before, objectionTo)];
 }
 
 function checkTokenUrl(

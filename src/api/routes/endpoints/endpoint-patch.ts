@@ -11,8 +11,14 @@ import { checkEndpoint, endpointBody } from './endpoint-body.js';
 
 const { target_url, event_kinds, description, rate_limit, status, status_reason, verification_method } =
   endpointBody.shape;
-const { verify_token, retry_schedule, legacy_header_prefix, attempt_timeout, max_concurrency } =
-  endpointBody.shape;
+const {
+  verify_token,
+  retry_schedule,
+  legacy_header_prefix,
+  attempt_timeout,
+  max_concurrency,
+  payload_format,
+} = endpointBody.shape;
 /** Members to be removed, and to be added. */
 const anObject = recordOf(z.string(), z.unknown(), 20).nullable().optional();
 /** Names to remove and names to add, each as many as there may be. */
@@ -39,6 +45,8 @@ export const endpointPatch = z.strictObject({
   max_concurrency: max_concurrency.nullable(),
   // Objects are merged, and checked as a whole then.
   authentication: anObject,
+  legacy_signature: anObject,
+  payload_format: payload_format.nullable(),
 });
 
 export type EndpointPatch = z.output<typeof endpointPatch>;

@@ -1,7 +1,13 @@
 import type { Endpoint } from '../../../api/types.js';
 
 /** Settings that say how deliveries are sent (docs/endpoints.md). */
-export const OPTION_NAMES = ['attempt_timeout', 'max_concurrency', 'authentication'] as const;
+export const OPTION_NAMES = [
+  'attempt_timeout',
+  'max_concurrency',
+  'authentication',
+  'legacy_signature',
+  'payload_format',
+] as const;
 
 export type DeliveryOptions = Pick<Endpoint, (typeof OPTION_NAMES)[number]>;
 
