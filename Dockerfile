@@ -5,6 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
 COPY packages/embedded-servers/package.json packages/embedded-servers/
+COPY packages/tlog/package.json packages/tlog/
 # No dependency needs its install script: native parts come as packages.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
@@ -22,6 +23,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
 COPY packages/embedded-servers/package.json packages/embedded-servers/
+COPY packages/tlog/package.json packages/tlog/
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f

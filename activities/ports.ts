@@ -408,8 +408,8 @@ export interface ActivityDependencies {
   /** Removes the payloads that are past their time. @returns how many */
   removePayloads(): Promise<number>;
   rows: DeliveryRows;
-  /** A report whose attempt has what was answered sealed, as it may stand in a history. */
-  sealAnswers(event: NamedEvent | undefined, report: AttemptReport): Promise<AttemptReport>;
+  /** A report as it may stand in a history: its attempt is sealed, but for what rules need. */
+  sealAttempt(event: NamedEvent | undefined, report: AttemptReport): Promise<AttemptReport>;
   /** Executions that were terminated in Temporal. */
   terminated: TerminatedExecutions;
   ends: UnannouncedEnds;

@@ -42,7 +42,7 @@ const SHARES_TIME = /^(activities|src\/(api|domain|models|temporal|bin\/service)
 /** What of it reads this machine's clock, and why it may. */
 const READS_CLOCK = {
   'src/domain/time/server-clock.ts': 'compares it with that of a server',
-  'src/domain/log/cosignature.ts': 'a witness is a program of its own',
+  'packages/tlog/src/cosignature.ts': 'a witness is a program of its own',
   'src/domain/sequence/number-source.ts':
     'a lease that ends sooner by it does no harm; a machine may have slept',
   'src/api/oauth/routes.ts': 'the OAuth library goes by it',

@@ -15,6 +15,7 @@ import {
   addResults,
   describeReplay,
   isOver,
+  LostReplayError,
   NO_PROGRESS,
   type ReplayIntervention,
   type ReplayPlan,
@@ -34,7 +35,11 @@ const MAX_BATCH = 100;
 const { findForReplay, actForReplay } = proxyActivities<Activities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
-  retry: { initialInterval: '1s', maximumInterval: '30s' },
+  retry: {
+    initialInterval: '1s',
+    maximumInterval: '30s',
+    nonRetryableErrorTypes: [LostReplayError.name],
+  },
 });
 
 /**

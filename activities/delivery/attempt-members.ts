@@ -23,7 +23,7 @@ const SLOT_WAIT_MS = 2_000;
 
 /** Makes attempts of an execution side by side, in the isolated lane, and keeps their rows. */
 export function createAttemptMembers(
-  dependencies: Pick<ActivityDependencies, 'attempt' | 'rows' | 'endpoints' | 'ends' | 'sealAnswers'>,
+  dependencies: Pick<ActivityDependencies, 'attempt' | 'rows' | 'endpoints' | 'ends' | 'sealAttempt'>,
 ) {
   const { attempt } = dependencies;
   const makeAttempts = createMakeAttempts(dependencies);

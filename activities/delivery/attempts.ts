@@ -18,7 +18,7 @@ const OTHERS_KEEP_MS = 3_000;
 export function createAttemptActivities(
   dependencies: Pick<
     ActivityDependencies,
-    'attempt' | 'earlyAttempts' | 'ledger' | 'rows' | 'endpoints' | 'ends' | 'sealAnswers'
+    'attempt' | 'earlyAttempts' | 'ledger' | 'rows' | 'endpoints' | 'ends' | 'sealAttempt'
   >,
 ) {
   const { attempt, earlyAttempts, ledger } = dependencies;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { parseDuration } from '../../src/domain/basics/duration.js';
+import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptSlot } from '../../src/domain/endpoint/endpoint-conditions.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
@@ -53,7 +54,8 @@ export function createGate({
       return {
         kind: 'not_attempted',
         endpoint: endpoint.status,
-        ...(endpoint.status_reason && { reason: endpoint.status_reason }),
+        // Of a paused one its owner has written it, and could have written anything: no history has that.
+        ...(endpoint.status !== 'paused' && present({ reason: endpoint.status_reason })),
       };
     }
 

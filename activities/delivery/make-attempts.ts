@@ -46,9 +46,9 @@ export interface Making {
  * A record of a task that was lost counts: no attempt is made in its place.
  */
 export function createMakeAttempts(
-  dependencies: Pick<ActivityDependencies, 'rows' | 'endpoints' | 'ends' | 'sealAnswers'>,
+  dependencies: Pick<ActivityDependencies, 'rows' | 'endpoints' | 'ends' | 'sealAttempt'>,
 ) {
-  const { rows, sealAnswers } = dependencies;
+  const { rows, sealAttempt } = dependencies;
   const keepRows = createKeepRows(dependencies);
 
   return async function makeAttempts(
@@ -87,7 +87,7 @@ export function createMakeAttempts(
     const kept = await withTimeout(KEPT_WITHIN_MS, keep(reports, now, turn + 1)).catch(() => false);
     if (kept) return { reports: reports.map((one) => one && withoutAnswer(one)), ...some, kept };
     const sealed = await Promise.all(
-      reports.map((report, position) => report && sealAnswers(orders[position]?.event, report)),
+      reports.map((report, position) => report && sealAttempt(orders[position]?.event, report)),
     );
     return { reports: sealed, ...some, kept };
   };

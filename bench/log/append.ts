@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { newSigningKey, readSigningKey } from '../../packages/tlog/src/index.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import { verifyCertificate } from '../../src/domain/log/certificate.js';
-import { newSigningKey, readSigningKey } from '../../src/domain/log/signed-note.js';
 import { canonicalJson, type DeliveryRecord, RECORD_FORMAT } from '../../src/domain/records/record.js';
 import { connectDatabase } from '../../src/models/database.js';
 import { percentile } from '../support/statistics.js';

@@ -25,7 +25,6 @@ import { portalSessionOperations } from './routes/access/portal-sessions.js';
 import { sessionOperations } from './routes/access/session.js';
 import { signInRoute } from './routes/access/sign-in.js';
 import { changeOperations } from './routes/changes/changes.js';
-import { codecRoutes } from './routes/codec/codec.js';
 import { deliveryOperations } from './routes/deliveries/deliveries.js';
 import { endpointChangeOperations } from './routes/endpoints/endpoint-changes.js';
 import { endpointSecretOperations } from './routes/endpoints/endpoint-secrets.js';
@@ -82,7 +81,6 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   open.use(limitAddress(dependencies.limiters, dependencies.development));
   documentRoutes(open, dependencies, () => createOpenApiDocument([...declared, ...publicOperations]));
   errorRoutes(open);
-  codecRoutes(open, dependencies);
   signInRoute(open, dependencies);
   // Without a version: clients of C2SP tlog-tiles take the log's name, `hooks.example.com/log`, for its address.
   checkpointRoute(open, dependencies);

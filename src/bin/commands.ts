@@ -70,7 +70,7 @@ export const SERVICE_COMMANDS = {
     summary: 'make a key for HOOKLINE_LOG_KEY: hookline log-key <name>, such as hooks.example.com/log',
     async run(_values, [name]) {
       if (!name) throw new Error('Name the log: hookline log-key hooks.example.com/log');
-      const { newSigningKey } = await import('../domain/log/signed-note.js');
+      const { newSigningKey } = await import('../../packages/tlog/src/index.js');
       print(newSigningKey(name));
     },
   },
@@ -237,7 +237,7 @@ const PROOF_COMMANDS = {
     summary: 'make the private key of a witness: hookline witness-key <name>, such as witness.example.com',
     async run(_values, [name]) {
       if (!name) throw new Error('Name the witness: hookline witness-key witness.example.com');
-      const { newWitnessKey } = await import('../domain/log/cosignature.js');
+      const { newWitnessKey } = await import('../../packages/tlog/src/index.js');
       print(newWitnessKey(name));
     },
   },

@@ -63,8 +63,7 @@ export async function dev(given: Settings): Promise<void> {
 
     keepHeapsSmall();
     const signIns = new SignInCodes();
-    const development = { signIns, temporalUiUrl: temporal.uiUrl };
-    const service = await startService(settings, 'all', logger, { development });
+    const service = await startService(settings, 'all', logger, { development: { signIns } });
     stops.add(() => service.stop());
     serves = true;
     const apiUrl = service.url;
@@ -145,7 +144,6 @@ async function startServers(settings: Settings, dataDir: string, stops: Stops, s
       namespace: settings.TEMPORAL_NAMESPACE,
       port: settings.HOOKLINE_TEMPORAL_PORT,
       uiPort: settings.HOOKLINE_TEMPORAL_UI_PORT,
-      codecUrl: codecUrlOf(settings),
     }),
     startMongo({ ...common, uri: settings.MONGODB_URI, port: settings.HOOKLINE_MONGODB_PORT }),
   ]);
@@ -154,9 +152,4 @@ async function startServers(settings: Settings, dataDir: string, stops: Stops, s
   if (temporal.status === 'rejected') throw temporal.reason;
   if (mongo.status === 'rejected') throw mongo.reason;
   return [temporal.value, mongo.value] as const;
-}
-
-/** Where the browser finds the API, if that can be said before it listens. */
-function codecUrlOf({ HOOKLINE_HOST: host, HOOKLINE_PORT: port }: Settings): string | undefined {
-  return host === '127.0.0.1' && port !== 0 ? `http://${host}:${port}/codec` : undefined;
 }

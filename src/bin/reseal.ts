@@ -15,9 +15,11 @@ export async function reseal(settings: Settings): Promise<void> {
     print(`Accounts whose business key secret was encrypted again: ${await database.keySecrets.resealAll()}`);
     await database.changes.collect();
     print(`Changes that were tagged again: ${await database.changes.audit.retagAll()}`);
-    const { records, segments, sequences, dataKeys } = database;
-    const tagged = (await records.retagAll()) + (await segments.retagAll()) + (await sequences.retagAll());
-    print(`Records that were tagged again: ${tagged + (await dataKeys.retagAll())}`);
+    const { records, segments, sequences, dataKeys, privateInputs } = database;
+    let tagged = 0;
+    for (const some of [records, segments, sequences, dataKeys, privateInputs])
+      tagged += await some.retagAll();
+    print(`Records that were tagged again: ${tagged}`);
     print(`Keys of the log that were encrypted again: ${await database.logKeys.resealAll()}`);
   });
 }

@@ -35,7 +35,7 @@ export async function verify(
 async function stampOf({ note, timestamp }: VerifiedCertificate, authorities: string) {
   if (timestamp === undefined)
     throw new CertificateError('the certificate has no time stamp of its checkpoint');
-  const { verifyTimestamp } = await import('../domain/log/timestamp.js');
+  const { verifyTimestamp } = await import('../../packages/tlog/src/timestamp.js');
   return verifyTimestamp(Buffer.from(timestamp, 'base64'), note, authorities);
 }
 

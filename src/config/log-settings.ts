@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readSigningKeys } from '../domain/log/signed-note.js';
+import { readSigningKeys } from '../../packages/tlog/src/index.js';
 import { list, optionalText, parsed } from './parse.js';
 
 /** Settings of the log that proves what was recorded. */

@@ -230,19 +230,6 @@ export const settingsSchema = z.object({
     'Keys that wrap the data keys of accounts and subjects and nothing else, written like HOOKLINE_SECRET_KEYS: once a former one is destroyed, erasures from before are final in every copy ([rotation](privacy.md#rotating-the-wrapping-key)). Without it HOOKLINE_PAYLOAD_KEYS wrap them',
   ),
   ...logSettings,
-  HOOKLINE_CODEC_TOKEN: z
-    .string()
-    .min(32, 'must have at least 32 characters')
-    .optional()
-    .describe(
-      'Token of the codec server at `/codec`, with which Temporal’s command line and UI show what is encrypted; together with HOOKLINE_CODEC_ORIGIN',
-    ),
-  HOOKLINE_CODEC_ORIGIN: webUrl
-    .transform((text) => new URL(text).origin)
-    .optional()
-    .describe(
-      'The one origin that browsers may ask `/codec` from: Temporal UI’s, such as `https://temporal.example.com`',
-    ),
   HOOKLINE_ENDPOINT_VERIFICATION: z
     .enum(['required', 'off'])
     .optional()

@@ -39,6 +39,7 @@ import { createIndexes, hasIndexes } from './mongo/indexes.js';
 import { DataKeyHome } from './privacy/data-key-home.js';
 import { DataKeyRepository } from './privacy/data-keys.js';
 import { ErasureRepository } from './privacy/erasures.js';
+import { PrivateInputs } from './privacy/private-inputs.js';
 import { EndRepository } from './records/ends.js';
 import { RecordRepository, type Retention } from './records/records.js';
 import { StartedReplays } from './replay/started-replays.js';
@@ -167,6 +168,7 @@ export async function connectDatabase(
     oauthClients,
     oauthRecords,
     portalSessions: new PortalSessionRepository(connection, changes, timings),
+    privateInputs: new PrivateInputs(connection, changesDays, box),
     profiles,
     rateWindows: new RateWindowRepository(connection),
     starters: new StarterRepository(connection),

@@ -1,5 +1,3 @@
-import type { Payload } from '@temporalio/common';
-import { decode } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto, { type temporal } from '@temporalio/proto';
 import { parseDeliveryId } from '../../src/domain/basics/delivery-id.js';
@@ -19,29 +17,13 @@ export function workflowIdOf(client: Pick<ApiClient, 'accountId'>, deliveryId: s
   return deliveryWorkflowId(client.accountId, key);
 }
 
-/** The history of an execution, decrypted: the latest run under a workflow id, unless another one is named. */
+/** The history of an execution: the latest run under a workflow id, unless another one is named. */
 export async function fetchHistory(
   { temporal: { client } }: Pick<TestSystem, 'temporal'>,
   workflowId: string,
   runId?: string,
 ): Promise<History> {
-  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-  const decrypt = async (value: unknown): Promise<unknown> => {
-    if (!isRecord(value) || value instanceof Uint8Array) return value;
-    const [payload] =
-      'metadata' in value && 'data' in value
-        ? await decode(client.options.loadedDataConverter.payloadCodecs, [value as Payload])
-        : [];
-    if (payload) return payload;
-    for (const [name, inner] of Object.entries(value)) value[name] = await decrypt(inner);
-    return value;
-  };
-  await decrypt(history);
-  return history;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  return client.workflow.getHandle(workflowId, runId).fetchHistory();
 }
 
 /**

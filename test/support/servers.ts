@@ -1,4 +1,3 @@
-import { parseSecretKeys } from '../../src/domain/access/secret-box.js';
 import type { TemporalSettings } from '../../src/temporal/server/connection.js';
 import { needs } from './needs.js';
 
@@ -47,7 +46,6 @@ export function temporalOfRun(): TemporalSettings {
   return {
     address,
     namespace,
-    payloadKeys: parseSecretKeys(TEST_PAYLOAD_KEYS.join()),
     ...(apiKey !== undefined && { apiKey, tls: false }),
   };
 }

@@ -181,7 +181,6 @@ describe('a workflow whose first task was kept alive', () => {
       const options = {
         workflowBundle: { codePath: BUNDLE_PATH },
         sinks: workflowSinks(() => {}),
-        dataConverter: temporal.dataConverter,
         // In the debug mode, workflows run in this thread, and the SDK's promise hooks slow all later tests of the
         // process.
         debugMode: false,

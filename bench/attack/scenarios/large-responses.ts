@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { newWitnessKey, readWitnessSigner } from '../../../src/domain/log/cosignature.js';
+import { newWitnessKey, readWitnessSigner } from '../../../packages/tlog/src/index.js';
 import { purchase } from '../../support/load.js';
 import type { Attack } from '../attack.js';
 

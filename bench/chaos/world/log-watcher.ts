@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openCheckpoint } from '../../../src/domain/log/checkpoint.js';
-import { isConsistent } from '../../../src/domain/log/merkle-tree.js';
-import { readVerifierKey } from '../../../src/domain/log/signed-note.js';
+import { isConsistent, openCheckpoint, readVerifierKey } from '../../../packages/tlog/src/index.js';
 import type { LogViews } from '../check/collected.js';
 import { ask } from './client.js';
 import type { World } from './world.js';

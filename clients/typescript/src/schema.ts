@@ -1868,7 +1868,59 @@ export interface components {
                 type: "bearer";
                 /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
                 token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth?: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
             };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value?: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed?: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac?: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding?: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * @description v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it
              * @default v1
@@ -1936,7 +1988,59 @@ export interface components {
                 type: "bearer";
                 /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
                 token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
             };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2023,7 +2127,59 @@ export interface components {
                 type: "bearer";
                 /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
                 token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
             };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2119,7 +2275,59 @@ export interface components {
                 type: "bearer";
                 /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
                 token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth?: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
             };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value?: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed?: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac?: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding?: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
         };
         Endpoint: {
             id: string;
@@ -2179,7 +2387,59 @@ export interface components {
                 type: "bearer";
                 /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
                 token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
             };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2218,6 +2478,10 @@ export interface components {
             authentication?: {
                 [key: string]: unknown;
             } | null;
+            legacy_signature?: {
+                [key: string]: unknown;
+            } | null;
+            payload_format?: ("event" | "thin" | "cloudevents_structured" | "cloudevents_binary") | null;
         };
         Secret: {
             /** @description whsec_…, with the scheme v1 */
@@ -2357,6 +2621,13 @@ export interface components {
             address?: string;
             /** @description Size of the body that was sent */
             request_bytes?: number;
+            /**
+             * @description Form in which the event was sent; absent: its payload as it was posted
+             * @enum {string}
+             */
+            format?: "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description SHA-256 of the body that was sent, hexadecimal, if it is not the payload */
+            request_sha256?: string;
             /** @description Bytes of the response's body that were read: all of it, or the first 16,384 */
             response_bytes?: number;
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
@@ -2495,6 +2766,13 @@ export interface components {
             };
             /** @description Size of the body that was sent */
             request_bytes?: number;
+            /**
+             * @description Form in which the event was sent; absent: its payload as it was posted
+             * @enum {string}
+             */
+            format?: "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description SHA-256 of the body that was sent, hexadecimal, if it is not the payload */
+            request_sha256?: string;
             /** @description Bytes of the response's body that were read: all of it, or the first 16,384 */
             response_bytes?: number;
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
@@ -2768,7 +3046,7 @@ export interface components {
                  * @description Why the latest attempt had no complete response
                  * @enum {string}
                  */
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
                 /** @description HTTP status that answered the latest attempt */
                 status_code?: number;
                 /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
@@ -4093,7 +4371,59 @@ export interface components {
                 type: "bearer";
                 /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
                 token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
             };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -5977,7 +6307,7 @@ export interface operations {
                 key?: string;
                 status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
                 open?: "true" | "false";
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
                 status_code?: number;
                 created_after?: string;
                 created_before?: string;
@@ -7289,14 +7619,14 @@ export interface operations {
                 key?: string;
                 status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
                 open?: "true" | "false";
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
                 status_code?: number;
                 created_after?: string;
                 created_before?: string;
                 any_attempt_address?: string;
                 any_attempt_not_address?: string;
                 any_attempt_longer_than?: string;
-                any_attempt_error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                any_attempt_error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
                 any_attempt_status_code?: number;
                 include?: ("last_attempt" | "business_keys")[];
             };

@@ -1,12 +1,12 @@
 import type Koa from 'koa';
 import type { Logger } from 'pino';
+import type { NoteVerifier } from '../../../packages/tlog/src/index.js';
 import type { Settings } from '../../config/schema.js';
 import type { Account } from '../../domain/access/account.js';
 import type { Owner } from '../../domain/access/owner-turns.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { SignInCodes } from '../../domain/access/sign-in-codes.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
-import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import type { ErasurePlan } from '../../domain/privacy/erasure.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberSource } from '../../domain/sequence/number-source.js';
@@ -67,8 +67,6 @@ export function ownerOf({ state: { caller, account } }: Pick<Context, 'state'>):
 export interface Development {
   /** Signs in whoever started it. */
   signIns: SignInCodes;
-  /** Where Temporal UI is, which may then show payloads in clear; undefined without one. */
-  temporalUiUrl: string | undefined;
 }
 
 /** Dependencies of the routes. */

@@ -37,7 +37,10 @@ export async function reapplyErasures(settings: Settings, path: string | undefin
   const box = requireTagBox(settings);
   const { database, temporal } = await connectServers(settings);
   const { HOOKLINE_TASK_QUEUE: queue, HOOKLINE_TEST_TIME_SCALE: timings } = settings;
-  const start = (plan: ErasurePlan) => startErasure(temporal.client, queue, timings, plan, true);
+  const start = async (plan: Omit<ErasurePlan, 'origin'>) => {
+    const origin = await database.privateInputs.keepOrigin(ORIGIN);
+    await startErasure(temporal.client, queue, timings, { ...plan, origin }, true);
+  };
   const counts: Record<Reapplied, number> = { applied: 0, begun: 0, already_applied: 0, unknown: 0 };
   const read = path ? readErasureFile(path, box, print) : undefined;
   try {
@@ -112,7 +115,7 @@ const ORIGIN = { ...OPERATOR, reason: 'Done again after a restore.' };
 export async function reapply(
   line: SomeErasure,
   { dataKeys, erasures }: Pick<Database, 'dataKeys' | 'erasures'>,
-  start: (plan: ErasurePlan) => Promise<void>,
+  start: (plan: Omit<ErasurePlan, 'origin'>) => Promise<void>,
 ): Promise<Reapplied> {
   const { account_id } = line;
   if (line.type === 'account')
@@ -144,7 +147,7 @@ export async function reapply(
   return 'already_applied';
 }
 
-function planOf(account_id: string, erasure: Erasure): ErasurePlan {
+function planOf(account_id: string, erasure: Erasure): Omit<ErasurePlan, 'origin'> {
   const { id, key, open, requested_at } = erasure;
   return {
     account_id,
@@ -153,6 +156,5 @@ function planOf(account_id: string, erasure: Erasure): ErasurePlan {
     key_created_at: key.created_at,
     open: erasure.erased_at === undefined ? open : 'cancel',
     requested_at,
-    origin: ORIGIN,
   };
 }

@@ -19,7 +19,6 @@ export function requireServers(settings: Settings): {
       namespace: settings.TEMPORAL_NAMESPACE,
       apiKey: settings.TEMPORAL_API_KEY,
       tls: tlsOf(settings),
-      payloadKeys: settings.HOOKLINE_PAYLOAD_KEYS,
       visibilityPerSecond: settings.HOOKLINE_VISIBILITY_PER_SECOND,
     },
     mongodbUri,

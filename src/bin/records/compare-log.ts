@@ -1,7 +1,7 @@
+import type { NoteVerifier } from '../../../packages/tlog/src/index.js';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import { LogCopyError } from '../../domain/log/checkpoint-copy.js';
 import { isLogAltered } from '../../domain/log/log-altered.js';
-import { leafHash } from '../../domain/log/merkle-tree.js';
-import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { canonicalJson, changeRecord, voidRecord } from '../../domain/records/record.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { LoggableChange } from '../../models/change/change-seal.js';

@@ -1,4 +1,4 @@
-import { leafHash } from '../../domain/log/merkle-tree.js';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import type { Database } from '../../models/database.js';
 import { deliveryNamed, type Segment } from '../../models/log/segments.js';
 import type { Difference } from './difference.js';

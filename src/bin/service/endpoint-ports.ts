@@ -4,6 +4,7 @@ import { deliveryId, parseAttemptName } from '../../domain/basics/delivery-id.js
 import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change/change.js';
 import { recipientsOf } from '../../domain/delivery/recipients.js';
 import { GONE } from '../../domain/endpoint/endpoint.js';
+import type { Database } from '../../models/database.js';
 import type { StoredEndpoint } from '../../models/endpoint/endpoint-document.js';
 import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
@@ -51,7 +52,10 @@ function disabledBy(
 }
 
 /** What verification needs of endpoints. */
-export function pendingEndpoints(endpoints: EndpointRepository, starter: DeliveryStarter): PendingEndpoints {
+export function pendingEndpoints(
+  { endpoints, privateInputs }: Pick<Database, 'endpoints' | 'privateInputs'>,
+  starter: DeliveryStarter,
+): PendingEndpoints {
   return {
     async loadPending({ account_id, endpoint_id }) {
       const endpoint = await endpoints.getFresh(account_id, endpoint_id);
@@ -64,12 +68,13 @@ export function pendingEndpoints(endpoints: EndpointRepository, starter: Deliver
       return { ...endpoint, ...secrets, verification_token };
     },
     async verified({ account_id, endpoint_id }, { verification_revision, from }, allowedRate) {
+      const request = await privateInputs.fromOf(from);
       for (;;) {
         const endpoint = await endpoints.getFresh(account_id, endpoint_id);
         const isSubject = endpoint?.verification_revision === verification_revision;
         if (!isSubject || endpoint.status !== 'pending') return false;
         // Nothing is written if its owner has changed it in between: it is read again.
-        if (await endpoints.verified(endpoint, allowedRate, from)) return true;
+        if (await endpoints.verified(endpoint, allowedRate, request)) return true;
       }
     },
     async release({ account_id, endpoint_id }) {

@@ -6,8 +6,15 @@ import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
-import type { ReplayItem, ReplayPlan } from '../../domain/replay/replay.js';
+import {
+  LostReplayError,
+  type ReplayInput,
+  type ReplayInputs,
+  type ReplayItem,
+  type ReplayPlan,
+} from '../../domain/replay/replay.js';
 import type { Timings } from '../../domain/timings.js';
+import type { Database } from '../../models/database.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { findForReplay } from '../../temporal/read/replay/replay-finder.js';
@@ -127,7 +134,7 @@ export function createLedger(
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
   const sources = { client, sealer, records: database.records, incidents: database.incidents };
   const deliveries = new DeliveryReader(sources);
-  const replayReader = new ReplayReader(client);
+  const replayReader = new ReplayReader(client, replayInputs(database));
   const registrations = new Registrations(database);
   return {
     /** What deliveries and events are read from. */
@@ -135,12 +142,22 @@ export function createLedger(
     starter,
     deliveries,
     control: new DeliveryControl(client, starter, deliveries),
-    replays: new Replays({ client, taskQueue, reader: replayReader, started: database.startedReplays }),
+    replays: new Replays({
+      ...{ client, taskQueue, reader: replayReader, started: database.startedReplays },
+      inputs: replayInputs(database),
+    }),
     replayReader,
     /** What finds the deliveries of a replay. */
     replaySources: { records: database.records, registrations },
     registrations,
     accountDeletions: new AccountDeletions(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE),
+  };
+}
+
+function replayInputs({ privateInputs }: Pick<Database, 'privateInputs'>): ReplayInputs {
+  return {
+    keep: (replayId, input) => privateInputs.keep(replayId, input),
+    of: (replayIds) => privateInputs.of<ReplayInput>(replayIds),
   };
 }
 
@@ -150,9 +167,18 @@ export function createReplayLedger(
   { starter, control, deliveries, replaySources, registrations }: Ledger,
 ): ReplayLedger {
   const acts = new ReplayActs(client, starter, control, deliveries);
+  const inputs = replayInputs(database);
+  const inputOf = async ({ replay_id }: ReplayPlan) => (await inputs.of([replay_id])).get(replay_id);
   return {
     async find(plan, cursor) {
-      const { found, ...rest } = await findForReplay(replaySources, plan, cursor as ReplayCursor | undefined);
+      const input = await inputOf(plan);
+      // Without its filter it would act on everything.
+      if (!input) throw new LostReplayError(plan.replay_id);
+      const { found, ...rest } = await findForReplay(
+        replaySources,
+        { ...plan, filter: input.filter },
+        cursor as ReplayCursor | undefined,
+      );
       const items = found.filter(({ is_gone }) => !is_gone).map(({ item }) => item);
       return { ...rest, items, gone: found.length - items.length };
     },
@@ -160,13 +186,15 @@ export function createReplayLedger(
       const endpoint = await registrations.now(plan.account_id, item.endpoint_id);
       return acts.act(plan, item, endpoint?.target);
     },
-    announce: (plan, items, at) =>
-      database.changes.announceReplay(
-        plan.account_id,
-        { ...plan.origin, replay: plan.replay_id },
+    async announce(plan, items, at) {
+      const { account_id, replay_id: replay, actor } = plan;
+      return database.changes.announceReplay(
+        account_id,
+        { ...(await inputOf(plan))?.from, actor, replay },
         new Map(items.map((item) => [deliveryId(item), actionOn(item, plan)])),
         new Date(at),
-      ),
+      );
+    },
   };
 }
 

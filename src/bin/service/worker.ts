@@ -1,5 +1,8 @@
 import type { ActivityDependencies, SubjectErasures } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
+import type { Attempt } from '../../domain/attempt/attempt.js';
+import { factsOf } from '../../domain/delivery/carried.js';
+import type { NamedEvent } from '../../domain/delivery/delivery.js';
 import type { Closing } from '../../domain/stats/closing.js';
 import { TerminatedExecutionFinder } from '../../temporal/read/records/terminated-executions.js';
 import { type RunningWorker, startWorker, type WorkerSettings } from '../../temporal/server/worker.js';
@@ -40,7 +43,7 @@ export function runWorker(
     {
       endpoints: endpointDirectory(database.endpoints),
       incidentStore: database.incidents,
-      pending: pendingEndpoints(database.endpoints, ledger.starter),
+      pending: pendingEndpoints(database, ledger.starter),
       publicUrl: settings.HOOKLINE_PUBLIC_URL,
       ...ports,
       ledger: ledger.starter,
@@ -49,7 +52,7 @@ export function runWorker(
       accounts: createAccountRemoval(database, ledger),
       removePayloads: () => database.records.removePayloads(),
       rows: createKeeper(servers),
-      sealAnswers: createAnswerSealer(servers),
+      sealAttempt: createAttemptSealer(servers),
       ends: database.ends,
       terminated: new TerminatedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE),
       erasures: createErasures(servers, ledger),
@@ -59,24 +62,20 @@ export function runWorker(
 }
 
 /**
- * Seals what an endpoint answered, for a history: it may have answered with what it was sent. Where it cannot be sealed
- * it is left out.
+ * Seals an attempt for a history, with the key of its event. Where that cannot be had, or nothing is encrypted, only
+ * what rules need is left.
  */
-function createAnswerSealer({ database, sealer }: Servers): ActivityDependencies['sealAnswers'] {
+function createAttemptSealer({ database, sealer }: Servers): ActivityDependencies['sealAttempt'] {
+  const seal = async ({ account_id: accountId, event_id: eventId }: NamedEvent, attempt: Attempt) => {
+    if (!sealer.encrypts) return undefined;
+    const key = (await database.records.rows.eventsOf([eventId])).get(eventId)?.key;
+    return key && sealer.sealBeside({ accountId, eventId }, key, JSON.stringify(attempt));
+  };
   return async (event, report) => {
-    if (report.kind !== 'attempted' || !event) return report;
-    const { response_sha256, response_headers, response_snippet, ...attempt } = report.attempt;
-    if (!response_headers && response_sha256 === undefined) return report;
-    const text = JSON.stringify({ response_sha256, response_headers, response_snippet });
-    const { account_id: accountId, event_id: eventId } = event;
-    const response_sealed = await database.records.rows
-      .eventsOf([eventId])
-      .then((events) => sealer.sealBeside({ accountId, eventId }, events.get(eventId)?.key ?? '', text))
-      .catch(() => undefined);
-    return {
-      ...report,
-      attempt: { ...attempt, ...(response_sealed !== undefined && { response_sealed }) },
-    };
+    if (report.kind !== 'attempted') return report;
+    const { attempt } = report;
+    const sealed = event && (await seal(event, attempt).catch(() => undefined));
+    return { ...report, attempt: { ...factsOf(attempt), ...(sealed && { sealed }) } };
   };
 }
 
@@ -87,12 +86,15 @@ function deploymentOf(settings: Settings): WorkerSettings['deployment'] {
 
 /** What erasures do, for their activities. */
 function createErasures(
-  { database: { records, dataKeys, erasures } }: Servers,
+  { database: { records, dataKeys, erasures, privateInputs } }: Servers,
   { control }: Ledger,
 ): SubjectErasures {
   const deliveries = new SubjectDeliveries(records.search, control);
   return {
-    begin: async (plan) => erasures.begin(plan, await deliveries.scope(plan)),
+    async begin(plan) {
+      const origin = await privateInputs.originOf(plan.origin);
+      await erasures.begin(plan, await deliveries.scope(plan), origin);
+    },
     countOpen: (plan) => deliveries.countOpen(plan),
     async eraseKey(plan) {
       await dataKeys.erase(plan.account_id, plan.key_id);

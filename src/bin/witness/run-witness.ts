@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { readWitnessSigner } from '../../domain/log/cosignature.js';
-import { readVerifierKey } from '../../domain/log/signed-note.js';
+import { readVerifierKey, readWitnessSigner } from '../../../packages/tlog/src/index.js';
+import { createWitness, witnessServer } from '../../../packages/tlog/src/witness.js';
 import { note, print } from '../client/terminal.js';
 import { CommandError, linesOf } from '../command.js';
 import { untilStopped } from '../process/stop.js';
-import { createWitness, prepareState, witnessServer } from './witness.js';
+import { prepareState, stateIn } from './witness-state.js';
 
 /** Runs a witness until it is told to stop. @throws CommandError if an option is missing, or what it saw is */
 export async function runWitness({
@@ -27,7 +27,11 @@ export async function runWitness({
     throw new CommandError('Say --key FILE, --state FILE and --log KEY, the public key of a log.');
   const signer = readWitnessSigner((await readFile(key, 'utf8')).trim());
   await prepareState(state, isNew);
-  const witness = createWitness({ signer, state, logs: log.map((text) => readVerifierKey(text.trim())) });
+  const witness = createWitness({
+    signer,
+    state: stateIn(state),
+    logs: log.map((text) => readVerifierKey(text.trim())),
+  });
   const server = witnessServer(witness, (error) => {
     note(linesOf(error).join('\n'));
   });

@@ -1,4 +1,4 @@
-import type { Origin } from '../change/change.js';
+import type { NamedOrigin } from '../change/change.js';
 
 /** Stage of a deletion: ending access, removing endpoints, ending open deliveries, erasing payloads, or done. */
 export const DELETION_STAGES = ['access', 'endpoints', 'deliveries', 'payloads', 'done'] as const;
@@ -34,7 +34,7 @@ export function newDeletion({ payloads }: Pick<DeletionRequest, 'payloads'>): Ac
 /** Request for a deletion, with who asked for it. It is recorded with everything that ends. */
 export interface DeletionRequest {
   account_id: string;
-  origin: Origin;
+  origin: NamedOrigin;
   /** Absent: they are kept. */
   payloads?: PayloadRule;
 }

@@ -43,7 +43,7 @@ type Result =
        * `busy`: as many attempts as it may have are in flight.
        */
       endpoint: Exclude<EndpointStatus, 'active'> | 'deleted' | 'failing' | 'busy';
-      /** Why its owner gave it that status. */
+      /** Why it has that status, unless its owner has said so. */
       reason?: string;
       /** Failing: since when. ISO 8601, UTC. */
       since?: string;

@@ -69,10 +69,10 @@ export interface Attempt {
   /** The beginning of the response's body. */
   response_snippet?: string;
   /**
-   * The digest, the headers and the beginning, as JSON that is sealed with the payload's key: an endpoint may answer
-   * with what it was sent. In records of events with a sealed payload.
+   * The whole attempt as JSON, sealed with the payload's key: where it went and what came back stand in no history in
+   * clear. Only where its row could not be kept at once.
    */
-  response_sealed?: string;
+  sealed?: string;
   trigger: Trigger;
   /**
    * So many tries of this attempt began before, and nobody knows how they ended: the process that made them died, or

@@ -21,7 +21,7 @@ export type Cause =
   | {
       code: 'endpoint';
       status: Exclude<EndpointStatus, 'active'> | 'failing' | 'busy';
-      /** Reason that the endpoint's owner gave for its status. */
+      /** Reason of that status, unless the endpoint's owner gave it: histories have no text of an owner. */
       said?: string;
       /** Failing: since when. ISO 8601, UTC. */
       since?: string;

@@ -13,6 +13,7 @@ const PREFIXES = {
   erasure: 'ers',
   event: 'evt',
   group: 'grp',
+  input: 'inp',
   oauth_client: 'client',
   portal_session: 'ps',
   profile: 'prof',

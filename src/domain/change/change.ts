@@ -111,6 +111,13 @@ export interface Origin {
   caused_by?: Cause;
 }
 
+/** An origin as histories of workflows have it: the rest of it is kept in MongoDB. */
+export interface NamedOrigin {
+  actor: Actor;
+  /** Where the rest is kept; absent: there is none. */
+  input_id?: string;
+}
+
 /** The person at the command line. */
 export const OPERATOR: Origin = { actor: { type: 'operator', id: 'operator' } };
 

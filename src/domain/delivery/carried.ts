@@ -12,14 +12,9 @@ import type { DeliverySnapshot } from './delivery-state.js';
 export const MAX_CARRIED_BYTES = 750_000;
 
 /**
- * An attempt without what its endpoint answered, then without all that no rule needs, and then, where 120 deliveries
- * have a hundred attempts and a large payload, without how it ended.
+ * An attempt without what no rule needs, and then, where 120 deliveries have a hundred attempts, without how it ended.
  */
 const SHORTER: readonly ((attempt: Attempt) => Attempt)[] = [
-  ({ response_headers: _, response_snippet: __, response_sealed: ___, timings_ms: ____, ...facts }) => ({
-    ...facts,
-    shortened: true,
-  }),
   factsOf,
   ({ number, at, duration_ms, trigger }) => ({ number, at, duration_ms, trigger, shortened: true }),
 ];
@@ -52,7 +47,7 @@ function carry(snapshot: DeliverySnapshot, limit: number, most: number): Deliver
   const carried = { ...snapshot, record: { ...snapshot.record, attempts } };
   let size = encodedBytes(carried);
   for (const [step, shorten] of SHORTER.entries())
-    for (let index = 0; size > (step < 2 ? limit : most) && index < attempts.length; index += 1) {
+    for (let index = 0; size > (step < 1 ? limit : most) && index < attempts.length; index += 1) {
       const attempt = attempts[index];
       if (!attempt) continue;
       const shorter = shorten(attempt);

@@ -1,5 +1,4 @@
 import { parseUrl } from '../basics/parse-url.js';
-import type { Origin } from '../change/change.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
 import type { Filter } from '../filter/match-filter.js';
 import type { InputError } from '../http/problem.js';
@@ -35,8 +34,11 @@ export type DisableResult = 'disabled' | 'inactive' | 'changed';
 export interface VerificationSubject {
   /** The version of the endpoint since which it has been pending with this URL and method. */
   verification_revision: number;
-  /** The request that confirmed it, if it was confirmed by one: it is recorded with the change. */
-  from?: Pick<Origin, 'address' | 'request_id'>;
+  /**
+   * Names where the request came from that confirmed it, if it was confirmed by one: kept in MongoDB, and recorded with
+   * the change.
+   */
+  from?: string;
 }
 
 /** A registration: where events of some kinds are sent. */

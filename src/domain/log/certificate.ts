@@ -1,4 +1,18 @@
 import { z } from 'zod';
+import {
+  type Checkpoint,
+  cosignaturesBy,
+  decodeBase64,
+  HASH_BYTES,
+  isConsistent,
+  isIncluded,
+  leafHash,
+  NoteError,
+  type NoteVerifier,
+  openCheckpoint,
+  readVerifierKey,
+  readWitnessKey,
+} from '../../../packages/tlog/src/index.js';
 import { DELIVERY_ID_PATTERN } from '../basics/delivery-id.js';
 import { idPattern } from '../basics/ids.js';
 import { CHANGE_OUTCOMES } from '../change/change.js';
@@ -7,11 +21,7 @@ import { CURRENT_VERSION } from '../http/versions.js';
 import { commitTo } from '../privacy/data-key.js';
 import { canonicalJson } from '../records/canonical-json.js';
 import { RECORD_FORMAT } from '../records/record.js';
-import { type Checkpoint, openCheckpoint } from './checkpoint.js';
-import { cosignaturesBy, readWitnessKey } from './cosignature.js';
-import { HASH_BYTES, isConsistent, isIncluded, leafHash } from './merkle-tree.js';
-import { NoteError, type NoteVerifier, readVerifierKey } from './signed-note.js';
-import { CertificateError, decodeBase64, readStrictly } from './strict-text.js';
+import { CertificateError, readStrictly } from './strict-text.js';
 
 /** Of the shape of certificates. */
 export const CERTIFICATE_FORMAT = 2;

@@ -1,3 +1,5 @@
+import { LogAlteredError as AlteredError } from '../../../packages/tlog/src/log-altered.js';
+
 /**
  * Fault of a log: a stable code, which errors, alerts and metrics share.
  *
@@ -36,15 +38,8 @@ export const LOG_ALTERED_REASONS = [
 export type LogAlteredReason = (typeof LOG_ALTERED_REASONS)[number];
 
 /** The stored log is not the one that was signed: nothing is signed or proven until somebody has looked at it. */
-export class LogAlteredError extends Error {
-  override readonly name = 'LogAlteredError';
-  readonly reason: LogAlteredReason;
-
-  constructor(reason: LogAlteredReason, detail: string) {
-    super(`${detail}: the database was altered (${reason})`);
-    this.reason = reason;
-  }
-}
+export const LogAlteredError = AlteredError<LogAlteredReason>;
+export type LogAlteredError = AlteredError<LogAlteredReason>;
 
 /**
  * By its name, as Temporal knows errors too: the class can be loaded twice where modules are compiled as they are

@@ -1,6 +1,11 @@
-import { type Checkpoint, openCheckpoint, originOf } from './checkpoint.js';
+import {
+  type Checkpoint,
+  NoteError,
+  type NoteVerifier,
+  openCheckpoint,
+  originOf,
+} from '../../../packages/tlog/src/index.js';
 import { LogAlteredError } from './log-altered.js';
-import { NoteError, type NoteVerifier } from './signed-note.js';
 
 /** A checkpoint and the note that it was read from, after its signature was verified. */
 export interface OpenedCheckpoint extends Checkpoint {

@@ -9,12 +9,6 @@ export class CertificateError extends Error {
 /** Beyond which a text is not read, characters: a payload of 256 KiB may need six for each byte. */
 const MAX_LENGTH = 2 * 1024 * 1024;
 
-/** Decodes base64 (RFC 4648, section 4) that has one spelling alone; `undefined` for any other. */
-export function decodeBase64(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : undefined;
-}
-
 /**
  * Reads JSON of a shape, as it stands: every reader must understand it alike, and nothing in it may go unnoticed.
  *

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idPattern } from '../basics/ids.js';
-import type { Origin } from '../change/change.js';
+import type { NamedOrigin } from '../change/change.js';
 import { KEY_ID } from './data-key.js';
 
 /** Rule for a subject's open deliveries: they are cancelled, or the key is erased once they have ended. */
@@ -21,7 +21,7 @@ export interface ErasurePlan {
   open: OpenRule;
   /** ISO 8601, UTC. */
   requested_at: string;
-  origin: Origin;
+  origin: NamedOrigin;
 }
 
 /**

@@ -18,7 +18,7 @@ export interface DeliveryDetails {
 }
 
 /** An attempt besides what the record says of it, and besides what follows from that. */
-type AttemptDetails = Omit<Attempt, (typeof RECORDED)[number] | 'response_sealed'>;
+type AttemptDetails = Omit<Attempt, (typeof RECORDED)[number] | 'sealed'>;
 
 /** Besides what the record says of the change. */
 export interface ChangeDetails
@@ -42,7 +42,7 @@ const RECORDED = [
   'error_code',
   'url_host',
 ] as const;
-const OMITTED = new Set<string>([...RECORDED, 'webhook_timestamp', 'response_sealed']);
+const OMITTED = new Set<string>([...RECORDED, 'webhook_timestamp', 'sealed']);
 
 /** @param delivery as it is shown when it is read by itself */
 export function deliveryDetails({

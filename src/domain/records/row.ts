@@ -205,7 +205,7 @@ export function attemptsKnown(
     (attempt) =>
       known.get(nameOfAttempt(attempt)) ??
       // Only what an execution had to keep for long is sealed.
-      (attempt.response_sealed === undefined ? viewAttempt(attempt) : undefined),
+      (attempt.sealed === undefined ? viewAttempt(attempt) : undefined),
   );
 }
 

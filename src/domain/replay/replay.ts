@@ -1,4 +1,4 @@
-import type { Origin } from '../change/change.js';
+import type { Actor, Origin } from '../change/change.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../delivery/delivery.js';
 import type { MemberState } from '../delivery/group-summary.js';
 import type { DeliveryFilter } from '../list/delivery-filter.js';
@@ -30,7 +30,7 @@ export const MAX_REPLAY_FAILURES = 10;
 /** Interventions of a replay that are recorded; after them it accepts only `cancel`. */
 export const MAX_REPLAY_INTERVENTIONS = 100;
 
-/** Filter by which a replay selects deliveries: that of a list of deliveries, in the form of a Temporal payload. */
+/** Filter by which a replay selects deliveries: that of a list of deliveries, in JSON. */
 export interface ReplayFilter
   extends Omit<DeliveryFilter, 'statuses' | 'any_attempt' | 'created_after' | 'created_before'> {
   statuses?: ShownStatus[];
@@ -45,14 +45,13 @@ export interface ReplayFilter
  */
 export type Registration = 'now' | 'then' | (string & {});
 
-/** Plan of a replay. It never changes. */
+/** Plan of a replay. It never changes. A Temporal payload: the {@link ReplayInput} has what it selects. */
 export interface ReplayPlan {
   account_id: string;
   replay_id: string;
   action: ReplayAction;
   /** Of `resend`. */
   mode?: ReplayMode;
-  filter: ReplayFilter;
   /** Of `missed`. */
   registration?: Registration;
   /** When it was asked for: what was started later is not touched. ISO 8601, UTC. */
@@ -60,8 +59,33 @@ export interface ReplayPlan {
   /** Deliveries per second, at most. */
   rate: number;
   /** Who asked for it; recorded with everything that it does. */
-  origin: Origin;
+  actor: Actor;
 }
+
+/** What a replay selects, and why it was asked for: kept in MongoDB under its id. */
+export interface ReplayInput {
+  filter: ReplayFilter;
+  from: Omit<Origin, 'actor' | 'address'>;
+}
+
+/** Where inputs of replays are kept. */
+export interface ReplayInputs {
+  keep(replayId: string, input: ReplayInput): Promise<void>;
+  /** Those that are kept still. */
+  of(replayIds: readonly string[]): Promise<Map<string, ReplayInput>>;
+}
+
+/** What a replay selects is not kept any more: MongoDB was restored from a backup that is older than the replay. */
+export class LostReplayError extends Error {
+  override readonly name = 'LostReplayError';
+
+  constructor(replayId: string) {
+    super(`what ${replayId} selects is not kept any more`);
+  }
+}
+
+/** A replay with what it selects. */
+export type SelectingPlan = ReplayPlan & Pick<ReplayInput, 'filter'>;
 
 /** One delivery that a replay acts on. */
 export interface ReplayItem {

@@ -28,16 +28,16 @@ export function viewAttempt(attempt: Attempt): AttemptView {
   };
 }
 
-/** Attempts of an event's delivery, with what the endpoint answered, as long as the key exists that seals it. */
+/** Attempts of an event's delivery; those that are sealed are whole as long as the key exists that seals them. */
 export function openAttempts(
   sealer: PayloadSealer,
   event: Pick<AcceptedEvent, 'account_id' | 'event_id'>,
   attempts: readonly Attempt[] = [],
 ): Promise<AttemptView[]> {
   return Promise.all(
-    attempts.map(async ({ response_sealed: sealed, trigger, ...attempt }) => {
-      const answer = sealed === undefined ? undefined : await sealer.open(contextOf(event), sealed);
-      return viewAttempt({ ...attempt, ...(answer !== undefined && JSON.parse(answer)), trigger });
+    attempts.map(async ({ sealed, ...facts }) => {
+      const whole = sealed === undefined ? undefined : await sealer.open(contextOf(event), sealed);
+      return viewAttempt({ ...(whole !== undefined && JSON.parse(whole)), ...facts });
     }),
   );
 }
@@ -47,7 +47,7 @@ export function openAttempts(
  */
 export type AskedAttempt = Omit<
   AttemptView,
-  'response_headers' | 'response_snippet' | 'response_sealed' | 'timings_ms'
+  'response_headers' | 'response_snippet' | 'sealed' | 'timings_ms'
 > & {
   run_id: string;
 };
@@ -64,7 +64,7 @@ export function askedAttempts(
     const {
       response_headers: _,
       response_snippet: __,
-      response_sealed: ___,
+      sealed: ___,
       timings_ms: ____,
       ...facts
     } = viewAttempt(attempt);

@@ -1,7 +1,7 @@
+import type { LogLeaves } from '../../../packages/tlog/src/index.js';
+import { edgeAmong, growTiles, rootOfEdge, type Tile } from '../../../packages/tlog/src/index.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
-import { edgeAmong, growTiles, rootOfEdge, type Tile } from '../../domain/log/tiles.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
-import type { LogLeaves } from './log-leaves.js';
 import type { LogTiles } from './log-tiles.js';
 
 /** A process looks at the whole log when it first signs, and then once in this time, milliseconds. */

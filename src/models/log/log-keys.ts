@@ -1,6 +1,6 @@
 import type { Connection } from 'mongoose';
+import { newSigningKey } from '../../../packages/tlog/src/index.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import { newSigningKey } from '../../domain/log/signed-note.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 import { BY_MAJORITY } from '../mongo/durability.js';

@@ -1,6 +1,6 @@
+import type { LeafStore, Tile, TileKey } from '../../../packages/tlog/src/index.js';
+import { HASH_BYTES } from '../../../packages/tlog/src/index.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
-import { HASH_BYTES } from '../../domain/log/merkle-tree.js';
-import type { Tile, TileKey } from '../../domain/log/tiles.js';
 import { collection, type DocumentIn, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 import { insertOrRaise } from '../mongo/insert-missing.js';
@@ -19,7 +19,7 @@ const tiles = collection('log_tiles', {
 });
 
 /** The tiles of the tree, as they are stored. */
-export class LogTiles extends repositoryOf(tiles) {
+export class LogTiles extends repositoryOf(tiles) implements LeafStore {
   /** Those tiles that there are, in any order. @throws LogAlteredError if one is of another type */
   async read(keys: readonly TileKey[]): Promise<Tile[]> {
     if (keys.length === 0) return [];

@@ -1,37 +1,39 @@
 import type { Connection } from 'mongoose';
-import { asSigned, openCheckpoint, openedBy, originOf, signCheckpoint } from '../../domain/log/checkpoint.js';
-import type { CheckpointCopy } from '../../domain/log/checkpoint-copy.js';
-import { LogAlteredError } from '../../domain/log/log-altered.js';
+import type { NoteSigner, NoteVerifier } from '../../../packages/tlog/src/index.js';
 import {
+  asSigned,
   consistencyProof,
   EMPTY_ROOT,
+  edgeAmong,
+  edgeOf,
+  growTiles,
   inclusionProof,
   isConsistent,
   isIncluded,
+  LogLeaves,
   leafHash,
+  openCheckpoint,
+  openedBy,
+  originOf,
+  readFromTiles,
   rootHash,
-} from '../../domain/log/merkle-tree.js';
+  rootOfEdge,
+  signCheckpoint,
+  type TileKey,
+  type TileReader,
+  widthOf,
+} from '../../../packages/tlog/src/index.js';
+import type { CheckpointCopy } from '../../domain/log/checkpoint-copy.js';
+import { LogAlteredError } from '../../domain/log/log-altered.js';
 import {
   type OpenedCheckpoint,
   openStored,
   type SignedBefore,
   signedBefore,
 } from '../../domain/log/signed-before.js';
-import type { NoteSigner, NoteVerifier } from '../../domain/log/signed-note.js';
-import {
-  edgeAmong,
-  edgeOf,
-  growTiles,
-  readFromTiles,
-  rootOfEdge,
-  type TileKey,
-  type TileReader,
-  widthOf,
-} from '../../domain/log/tiles.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { LogAudit } from './log-audit.js';
 import { type LogHead, LogHeads } from './log-head.js';
-import { LogLeaves } from './log-leaves.js';
 import { LogStamps } from './log-stamps.js';
 import { LogTiles } from './log-tiles.js';
 

@@ -1,8 +1,8 @@
 import type { Connection } from 'mongoose';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { newId } from '../../domain/basics/ids.js';
-import { leafHash } from '../../domain/log/merkle-tree.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, type DocumentIn, must, repositoryOf } from '../mongo/collection.js';
 import { inOnePass } from '../mongo/in-order.js';

@@ -48,8 +48,8 @@ export class ErasureRepository {
   }
 
   /** Records an erasure that begins. A repeat records nothing. */
-  async begin(plan: ErasurePlan, covered: ErasureScope): Promise<void> {
-    const { account_id, erasure_id: id, open, requested_at, key_id, key_created_at, origin } = plan;
+  async begin(plan: ErasurePlan, covered: ErasureScope, origin: Origin): Promise<void> {
+    const { account_id, erasure_id: id, open, requested_at, key_id, key_created_at } = plan;
     const key = { id: key_id, created_at: key_created_at };
     const asked = { id, status: 'waiting' as const, open, requested_at, requested_by: origin.actor.id };
     await this.restore(account_id, { ...asked, key, covered, cancelled_deliveries: 0 }, origin);

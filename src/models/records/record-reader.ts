@@ -1,9 +1,9 @@
 import type { Connection } from 'mongoose';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, OPEN_STATUSES, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
-import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type RecordKey, saltPurposes } from '../../domain/records/commitments.js';
 import { RecordAlteredError } from '../../domain/records/record-altered.js';

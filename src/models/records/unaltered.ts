@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Model } from 'mongoose';
-import { leafHash } from '../../domain/log/merkle-tree.js';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import { commitTo, isSealedTextError, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { requireIntact, saltPurposes } from '../../domain/records/commitments.js';

@@ -1,7 +1,4 @@
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
 import {
   DefaultLogger,
   IllegalStateError,
@@ -12,10 +9,8 @@ import {
   type RuntimeOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { SecretKey } from '../../domain/access/secret-box.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import { withCallDeadlines, withVisibilityBudget } from './calls.js';
-import { EncryptionCodec } from './payload-codec.js';
 import { visibilityRoom } from './temporal-cloud.js';
 import { type TemporalTls, tlsOption } from './tls.js';
 import { VisibilityBudget } from './visibility/visibility-budget.js';
@@ -29,8 +24,6 @@ export interface TemporalSettings {
   apiKey?: string | undefined;
   /** Whether TLS is used, or with which files; absent: only with an API key. */
   tls?: boolean | TemporalTls | undefined;
-  /** What payloads are encrypted with, the newest first; absent: they are not. */
-  payloadKeys?: readonly SecretKey[] | undefined;
   /**
    * How many calls that list or count this connection makes in a second; absent: as many as {@link visibilityRoom}
    * says.
@@ -45,8 +38,6 @@ export interface TemporalSettings {
 export interface TemporalConnection {
   native: NativeConnection;
   client: Client;
-  /** Encrypts and decrypts what goes to the server: for the worker, as the client does it already. */
-  dataConverter: DataConverter;
   /** Through which every call of the client goes that lists or counts. */
   visibility: VisibilityBudget;
   close(): Promise<void>;
@@ -107,17 +98,14 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
       : `Temporal cannot be reached at ${settings.address}. Check TEMPORAL_ADDRESS, and whether the server runs.`;
     throw new Error(`${what} (${error.message})`, { cause: error });
   });
-  const dataConverter = dataConverterOf(settings.payloadKeys);
   const visibility = new VisibilityBudget(settings.visibilityPerSecond ?? visibilityRoom(settings.address));
   const client = new Client({
     connection: withVisibilityBudget(withCallDeadlines(native), visibility),
     namespace: settings.namespace,
-    dataConverter,
   });
   return {
     native,
     client,
-    dataConverter,
     visibility,
     async close() {
       visibility.stop();
@@ -125,19 +113,5 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
       // Node.js 20 would go on handing the context of its calls to every promise of the process.
       native.callContextStorage.disable();
     },
-  };
-}
-
-const FAILURE_CONVERTER_PATH = fileURLToPath(
-  new URL(`failure-converter${extname(import.meta.url)}`, import.meta.url),
-);
-
-/**
- * How payloads are written for Temporal. Without keys what is encrypted is still recognized, and refused with a reason.
- */
-function dataConverterOf(keys: readonly SecretKey[] = []): DataConverter {
-  return {
-    payloadCodecs: [new EncryptionCodec(keys)],
-    ...(keys.length > 0 && { failureConverterPath: FAILURE_CONVERTER_PATH }),
   };
 }

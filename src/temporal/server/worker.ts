@@ -4,6 +4,7 @@ import { type ActivityDependencies, createActivities } from '../../../activities
 import { isolatedQueue } from '../../domain/delivery/lanes.js';
 import type { Closing } from '../../domain/stats/closing.js';
 import { temporalClock } from '../../domain/time/shared-time.js';
+import { namesFailures } from './activity-failures.js';
 import type { TemporalConnection } from './connection.js';
 import { workflowSinks } from './sinks.js';
 
@@ -56,8 +57,7 @@ export async function startWorker(
   const common: Omit<WorkerOptions, 'taskQueue'> = {
     connection: connection.native,
     namespace: settings.namespace,
-    dataConverter: connection.dataConverter,
-    interceptors: { activity: [readsTime] },
+    interceptors: { activity: [readsTime, namesFailures] },
     shutdownGraceTime: settings.shutdownGraceMs,
     ...(deployment && {
       workerDeploymentOptions: {

@@ -55,10 +55,9 @@ export const REPLAYS: Scenarios = {
         replay_id: id,
         action: 'resend',
         mode: 'all',
-        filter: { created_after: at, created_before: at },
         at,
         rate: 10,
-        origin: { actor: { type: 'api_key', id: client.keyId } },
+        actor: { type: 'api_key', id: client.keyId },
       };
       const progress = { state: 'running', found: 7, done: 6, skipped: 0, failed: 0 } as const;
       const item = {

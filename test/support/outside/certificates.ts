@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import {
+  inclusionProof,
+  leafHash,
+  newSigningKey,
+  readSigningKey,
+  rootHash,
+  signCheckpoint,
+} from '../../../packages/tlog/src/index.js';
 import { CERTIFICATE_FORMAT, type Certificate, type Opening } from '../../../src/domain/log/certificate.js';
-import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
-import { inclusionProof, leafHash, rootHash } from '../../../src/domain/log/merkle-tree.js';
-import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
 import { commitTo } from '../../../src/domain/privacy/data-key.js';
 import { canonicalJson } from '../../../src/domain/records/canonical-json.js';
 import { commitToDetails, type DeliveryDetails } from '../../../src/domain/records/details.js';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Connection } from 'mongoose';
+import { leafHash, newSigningKey, readSigningKey } from '../../../packages/tlog/src/index.js';
 import type { LogAlteredReason } from '../../../src/domain/log/log-altered.js';
-import { leafHash } from '../../../src/domain/log/merkle-tree.js';
-import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
 import { LogRepository } from '../../../src/models/log/log.js';
 
 export const ORIGIN = 'hooks.example.com/log';

@@ -5,7 +5,7 @@ import {
   type Tile,
   type TileReader,
   tilePath,
-} from '../../../src/domain/log/tiles.js';
+} from '../../../packages/tlog/src/index.js';
 
 /** A tree in memory, in tiles. */
 export class TreeInMemory {

@@ -48,12 +48,12 @@ export function startStubAttempts(
 }
 
 async function run(
-  { native: connection, dataConverter }: TemporalConnection,
-  options: Omit<WorkerOptions, 'connection' | 'namespace' | 'dataConverter'>,
+  { native: connection }: TemporalConnection,
+  options: Omit<WorkerOptions, 'connection' | 'namespace'>,
 ): Promise<Stop> {
   const { namespace } = servers();
   const activities = { keepRows: async () => true, ...options.activities };
-  const worker = await Worker.create({ ...options, activities, connection, dataConverter, namespace });
+  const worker = await Worker.create({ ...options, activities, connection, namespace });
   const done = worker.run();
   return async () => {
     worker.shutdown();

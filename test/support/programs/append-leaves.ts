@@ -1,4 +1,4 @@
-import { readSigningKey } from '../../../src/domain/log/signed-note.js';
+import { readSigningKey } from '../../../packages/tlog/src/index.js';
 import { connectDatabase } from '../../../src/models/database.js';
 
 /**

@@ -13,11 +13,6 @@ const MAX_COST = 4;
 const HEAD = 15_000;
 /** What the OAuth library takes of a form is 56 KiB. */
 const FORM = 55_000;
-
-const CODEC = {
-  HOOKLINE_CODEC_TOKEN: 'token-of-the-codec-that-nobody-has',
-  HOOKLINE_CODEC_ORIGIN: 'https://ui.example.com',
-};
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 const STREAM = {
   connection: 'Upgrade',
@@ -65,7 +60,6 @@ const OPEN: readonly (readonly [method: string, path: string, headers?: Outgoing
   ['POST', '/oauth/introspect', FORM_TYPE],
   ['GET', '/oauth/interaction/x'],
   ['POST', '/oauth/interaction/x/login', FORM_TYPE],
-  ['POST', '/codec/decode'],
   ['GET', '/'],
   ['GET', '/portal'],
   ['GET', '/desk/deliveries'],
@@ -116,7 +110,7 @@ const SEGMENTS: Record<string, string> = {
 const BELOW = [
   ...['', 'v18.0/', 'v18.0/events/', 'v18.0/subjects/', 'v18.0/deliveries/', 'v18.0/log/', 'v18.0/log/tile/'],
   ...['v18.0/log/tile/0/', 'v18.0/endpoint_verifications/', 'v18.0/listeners/', 'log/tile/', 'oauth/'],
-  ...['oauth/interaction/', '.well-known/', 'portal/', 'desk/', 'web/assets/', 'errors/', 'docs/', 'codec/'],
+  ...['oauth/interaction/', '.well-known/', 'portal/', 'desk/', 'web/assets/', 'errors/', 'docs/'],
 ];
 
 describe('a hostile head or form', () => {
@@ -127,7 +121,7 @@ describe('a hostile head or form', () => {
   let faults: string[];
 
   before(async () => {
-    system = await sharedSystem({ ...PROXIED, ...CODEC }, 'api');
+    system = await sharedSystem(PROXIED, 'api');
     client = await system.account();
     // The OAuth library is loaded with the first request for it.
     await fetch(`${system.url}/.well-known/oauth-authorization-server`);

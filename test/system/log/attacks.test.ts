@@ -3,12 +3,16 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose, { type Connection } from 'mongoose';
+import {
+  leafHash,
+  type NoteSigner,
+  newSigningKey,
+  readSigningKey,
+  signCheckpoint,
+} from '../../../packages/tlog/src/index.js';
 import { createCheckpointCopy } from '../../../src/bin/service/log/checkpoint-copy.js';
-import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
 import { LogCopyError } from '../../../src/domain/log/checkpoint-copy.js';
 import { LogAlteredError, type LogAlteredReason } from '../../../src/domain/log/log-altered.js';
-import { leafHash } from '../../../src/domain/log/merkle-tree.js';
-import { type NoteSigner, newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
 import { LogRepository, type Memory } from '../../../src/models/log/log.js';
 import { APPENDED, ATTACKS, Attacker, ORIGIN, records, SIGNED } from '../../support/outside/log-attacks.js';
 import { testEnvironment } from '../../support/system.js';

@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import mongoose from 'mongoose';
-import { openCheckpoint } from '../../../src/domain/log/checkpoint.js';
+import {
+  isConsistent,
+  isIncluded,
+  leafHash,
+  newSigningKey,
+  openCheckpoint,
+  readSigningKey,
+} from '../../../packages/tlog/src/index.js';
 import { LogAlteredError } from '../../../src/domain/log/log-altered.js';
-import { isConsistent, isIncluded, leafHash } from '../../../src/domain/log/merkle-tree.js';
-import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import type { LogRepository } from '../../../src/models/log/log.js';
 import { spawnScript } from '../../support/programs/process.js';

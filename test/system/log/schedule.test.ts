@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { readVerifierKey } from '../../../packages/tlog/src/index.js';
 import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
-import { readVerifierKey } from '../../../src/domain/log/signed-note.js';
 import { startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { timestampQuery } from '../../../packages/tlog/src/timestamp.js';
 import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
-import { timestampQuery } from '../../../src/domain/log/timestamp.js';
 import {
   createTimestampAuthority,
   type TimestampAuthority,

@@ -99,7 +99,7 @@ describe('erasing a subject', () => {
     assert.equal(delivery.payload_sha256, undefined);
     assert.equal(delivery.attempts[0].status_code, 200);
     assert.equal(delivery.attempts[0].response_snippet, undefined);
-    assert.equal(delivery.attempts[0].response_sealed, undefined);
+    assert.equal(delivery.attempts[0].sealed, undefined);
     const texts = await Promise.all(
       [
         `/events?key=order_id:order-1`,

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../packages/embedded-servers/src/index.js';
-import { parseSecretKeys } from '../../../src/domain/access/secret-box.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { needs } from '../../support/needs.js';
@@ -137,11 +136,9 @@ describe('the files of the embedded servers [world]', () => {
 
   /** Runs `keepRecords` as its Schedule does. */
   async function records(): Promise<void> {
-    const payloadKeys = parseSecretKeys((await readFile(join(dataDir, 'payload.keys'), 'utf8')).trim());
     const temporal = await connectTemporal({
       address: `127.0.0.1:${temporalPort}`,
       namespace: 'hookline',
-      payloadKeys,
     });
     try {
       const settings = { HOOKLINE_TASK_QUEUE: 'hookline' } as Parameters<typeof startRecords>[0]['settings'];

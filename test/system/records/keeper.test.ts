@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
 import { Keeper } from '../../../activities/records/keeper.js';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
-import { leafHash } from '../../../src/domain/log/merkle-tree.js';
 import { keyIdOf } from '../../../src/domain/privacy/data-key.js';
 import { parseKeptDays } from '../../../src/domain/records/kept-days.js';
 import type { RowStore, Told, ToldRun } from '../../../src/domain/records/told.js';

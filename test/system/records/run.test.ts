@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Client, type ScheduleClientInterceptor } from '@temporalio/client';
+import { leafHash } from '../../../packages/tlog/src/index.js';
 import { migrate } from '../../../src/bin/migrate.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
-import { leafHash } from '../../../src/domain/log/merkle-tree.js';
 import type { DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { prepareRecordSchedule } from '../../../src/temporal/write/records/record-schedule.js';

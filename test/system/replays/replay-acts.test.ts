@@ -6,7 +6,7 @@ import {
   createStarter,
 } from '../../../src/bin/service/ledger.js';
 import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
-import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
+import { LostReplayError, type ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { changesOf } from '../../support/parts/changes.js';
 import { listed, purchases } from '../../support/parts/replays.js';
@@ -33,10 +33,9 @@ describe('an act of a replay', () => {
     replay_id,
     action: 'resend',
     mode: 'all',
-    filter: { created_after: new Date(0).toISOString(), created_before: new Date().toISOString() },
     at: new Date().toISOString(),
     rate: 10,
-    origin: { actor: { type: 'api_key', id: client.keyId } },
+    actor: { type: 'api_key', id: client.keyId },
   });
   const found = async () => {
     const key = parseDeliveryId(id);
@@ -80,7 +79,10 @@ describe('an act of a replay', () => {
   });
 
   it('is not one for what somebody has sent again since the replay was asked for', async () => {
-    const created_after = new Date(Date.now() - 60_000).toISOString();
+    const filter = {
+      created_after: new Date(Date.now() - 60_000).toISOString(),
+      created_before: new Date().toISOString(),
+    };
     const plan = planOf('rpl_01J0000000000000000000000D');
     const { run_id } = await found();
     assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
@@ -88,9 +90,14 @@ describe('an act of a replay', () => {
       async () => (await client.request('GET', '/v18.0/deliveries?status=delivered')).json.data,
       ([row]) => row !== undefined && row.run_id !== run_id,
     );
-    const lately = { ...plan, filter: { ...plan.filter, created_after } };
-    const { items } = await ledgerOf(system).find(lately, undefined);
+    await system.database.privateInputs.keep(plan.replay_id, { filter, from: {} });
+    const { items } = await ledgerOf(system).find(plan, undefined);
     assert.deepEqual(items, []);
+  });
+
+  it('finds nothing if it is not known any more what it selects', async () => {
+    const plan = planOf('rpl_01J0000000000000000000000E');
+    await assert.rejects(ledgerOf(system).find(plan, undefined), LostReplayError);
   });
 
   it('is recorded once, however often it is announced, and says how it ended', async () => {

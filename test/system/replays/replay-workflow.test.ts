@@ -40,10 +40,9 @@ describe('the workflow of a replay [world]', () => {
       account_id: 'acct_1',
       replay_id: 'rpl_1',
       action: 'resend',
-      filter: { created_after: at, created_before: at },
       at,
       rate: 1,
-      origin: { actor: { type: 'operator', id: 'operator' }, reason: LONG },
+      actor: { type: 'operator', id: LONG },
     };
     const workflowId = replayWorkflowId('acct_1', settings.HOOKLINE_TASK_QUEUE);
     const handle = await temporal.client.workflow.start<typeof replayDeliveries>('replayDeliveries', {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Registry } from 'prom-client';
+import { newWitnessKey, readWitnessSigner } from '../../../packages/tlog/src/index.js';
 import { requireServers } from '../../../src/bin/process/server-settings.js';
 import { createBacklogMetrics } from '../../../src/bin/service/counts/backlog-metrics.js';
 import { loadSettings } from '../../../src/config/load.js';
-import { newWitnessKey, readWitnessSigner } from '../../../src/domain/log/cosignature.js';
 import { spansWithin } from '../../../src/domain/stats/tally.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';

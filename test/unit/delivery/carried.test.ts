@@ -50,7 +50,7 @@ describe('what an execution takes into its next run', () => {
     assert.deepEqual(carriedOn(some), some);
   });
 
-  it('has the oldest attempts without what was answered, and the latest whole', () => {
+  it('has the oldest attempts without what is sealed of them, and the latest whole', () => {
     const [carried] = carriedOn([snapshot(10)], size(snapshot(6)));
     const attempts = carried?.record.attempts ?? [];
     assert.deepEqual(
@@ -59,7 +59,7 @@ describe('what an execution takes into its next run', () => {
     );
     assert.equal(attempts[0]?.shortened, true);
     assert.equal(attempts[0]?.response_snippet, undefined);
-    assert.ok(attempts[0]?.url);
+    assert.equal(attempts[0]?.status_code, 503);
     assert.deepEqual(attempts.at(-1), snapshot(10).record.attempts.at(-1));
     assert.ok(size(carried) <= size(snapshot(6)));
   });

@@ -94,7 +94,7 @@ describe('the limit of an address', () => {
   });
 
   it('is another one for each page of ours, so that no other page locks its sign-in', async () => {
-    const limit = limitAddress(limiters, { temporalUiUrl: 'http://127.0.0.1:8233' } as Development);
+    const limit = limitAddress(limiters, {} as Development);
     const from = (origin: string) => context({ origin, host: '127.0.0.1:8080' });
     for (const origin of ['https://evil.example', 'http://127.0.0.1:8233'])
       for (let times = 0; times <= LIMIT; times += 1) await pass(limit, from(origin));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isFromThisMachine, ownPageOf } from '../../../src/api/http/caller/this-machine.js';
 import type { Context, Development } from '../../../src/api/http/context.js';
 
-const DEVELOPMENT = { temporalUiUrl: 'http://127.0.0.1:8233' } as Development;
+const DEVELOPMENT = {} as Development;
 
 const context = (headers: Record<string, string>, remoteAddress = '127.0.0.1') =>
   ({
@@ -40,15 +40,14 @@ describe('a request on this machine', () => {
       assert.ok(!isFromThisMachine(context({}, address)), address);
   });
 
-  it('is of a page of ours if the browser says so: of the API, or of Temporal UI', () => {
+  it('is of a page of ours if the browser says so', () => {
     const page = (headers: Record<string, string>, development: Development | undefined = DEVELOPMENT) =>
       ownPageOf(context(headers), development);
     assert.equal(page({ origin: 'http://127.0.0.1:8080' }), 'http://127.0.0.1:8080');
     assert.equal(page({ 'sec-fetch-site': 'same-origin' }), 'http://127.0.0.1:8080');
-    assert.equal(page({ origin: 'http://localhost:8233' }), 'http://localhost:8233');
     const others: Record<string, string>[] = [
       {},
-      { origin: 'http://127.0.0.1:9' },
+      { origin: 'http://127.0.0.1:8233' },
       { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
       { origin: 'null' },
       { 'sec-fetch-site': 'cross-site' },

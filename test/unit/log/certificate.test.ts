@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
+import { consistencyProof } from '../../../packages/tlog/src/index.js';
 import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
-import { consistencyProof } from '../../../src/domain/log/merkle-tree.js';
 import { statementOf } from '../../../src/domain/log/statement.js';
 import { CertificateError } from '../../../src/domain/log/strict-text.js';
 import { sampleLog } from '../../support/outside/certificates.js';

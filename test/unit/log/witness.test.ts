@@ -3,24 +3,24 @@ import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witnesses.js';
 import {
-  createWitness,
-  prepareState,
-  type Witness,
-  witnessServer,
-} from '../../../src/bin/witness/witness.js';
-import { writeAddCheckpoint } from '../../../src/domain/log/add-checkpoint.js';
-import { verifyCertificate } from '../../../src/domain/log/certificate.js';
-import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
-import {
+  consistencyProof,
   cosignaturesBy,
+  leafHash,
+  newSigningKey,
   newWitnessKey,
+  readSigningKey,
+  readVerifierKey,
   readWitnessKey,
   readWitnessSigner,
-} from '../../../src/domain/log/cosignature.js';
-import { consistencyProof, leafHash, rootHash } from '../../../src/domain/log/merkle-tree.js';
-import { newSigningKey, readSigningKey, readVerifierKey } from '../../../src/domain/log/signed-note.js';
+  rootHash,
+  signCheckpoint,
+  writeAddCheckpoint,
+} from '../../../packages/tlog/src/index.js';
+import { createWitness, type Witness, witnessServer } from '../../../packages/tlog/src/witness.js';
+import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witnesses.js';
+import { prepareState, stateIn } from '../../../src/bin/witness/witness-state.js';
+import { verifyCertificate } from '../../../src/domain/log/certificate.js';
 import { statementOf } from '../../../src/domain/log/statement.js';
 import { folderOfEach } from '../../support/folder.js';
 import { sampleLog } from '../../support/outside/certificates.js';
@@ -46,7 +46,7 @@ describe('a witness', () => {
   beforeEach(async () => {
     state = inFolder('state.json');
     await prepareState(state, true);
-    witness = createWitness({ signer, state, logs: [log.verifier] });
+    witness = createWitness({ signer, state: stateIn(state), logs: [log.verifier] });
   });
 
   it('cosigns what continues what it saw, also after it was started again, and says what it saw otherwise', async () => {
@@ -55,7 +55,7 @@ describe('a witness', () => {
     const [cosigned] = cosignaturesBy(signer.verifier, await checkpoint(10), first.body);
     assert.ok(Math.abs((cosigned?.at.getTime() ?? 0) - Date.now()) < 60_000);
     assert.equal((await submit(10, 10)).status, 200);
-    witness = createWitness({ signer, state, logs: [log.verifier] });
+    witness = createWitness({ signer, state: stateIn(state), logs: [log.verifier] });
     assert.deepEqual(await submit(0, 30), { status: 409, type: 'text/x.tlog.size', body: '10\n' });
     assert.equal((await submit(10, 30)).status, 200);
     assert.deepEqual((await submit(10, 20)).body, '30\n');
@@ -172,7 +172,7 @@ describe('a witness', () => {
       () => verifyCertificate(text(certificate.checkpoint), evidence),
       /the witness witness\.example\.com has not cosigned the checkpoint/,
     );
-    const own = createWitness({ signer, state, logs: [readVerifierKey(sample.key)] });
+    const own = createWitness({ signer, state: stateIn(state), logs: [readVerifierKey(sample.key)] });
     const { body } = await own(writeAddCheckpoint({ from: 0, proof: [], note: certificate.checkpoint }));
     const cosigned = text(certificate.checkpoint + body);
     const verified = verifyCertificate(cosigned, evidence);

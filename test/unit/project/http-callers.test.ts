@@ -9,6 +9,13 @@ import { gzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';
 import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import { createPoster } from '../../../activities/http/poster.js';
+import {
+  newSigningKey,
+  newWitnessKey,
+  readSigningKey,
+  readWitnessSigner,
+  signCheckpoint,
+} from '../../../packages/tlog/src/index.js';
 import { client } from '../../../src/bin/client/connection.js';
 import { linesOf } from '../../../src/bin/client/export.js';
 import { createForwarder } from '../../../src/bin/client/listen/forward.js';
@@ -22,9 +29,6 @@ import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witne
 import { loadSettings } from '../../../src/config/load.js';
 import { newSecretKey } from '../../../src/domain/access/secret-box.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
-import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
-import { newWitnessKey, readWitnessSigner } from '../../../src/domain/log/cosignature.js';
-import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
 
 const MIB = 1_024 * 1_024;
 /** What a response would have if nobody ended it, and what the sockets of both sides hold, bytes. */

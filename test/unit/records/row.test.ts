@@ -166,7 +166,7 @@ describe('a delivery after what its execution tells', () => {
     const whole = viewAttempt({ ...attempt(1, 0), response_snippet: 'no' });
     const before = { ...open, delivery: { ...open.delivery, attempts: [whole] } };
     const short = { ...attempt(1, 0), shortened: true as const };
-    const sealed = { ...attempt(2, 10), response_sealed: 'k1.x.y' };
+    const sealed = { ...attempt(2, 10), sealed: 'k1.x.y' };
     assert.deepEqual(attemptsKnown(before, failed(short, sealed)), [whole, undefined]);
     // Made in the place of the one that the row has, as after a reset.
     assert.deepEqual(attemptsKnown(before, failed(attempt(1, 5))), [viewAttempt(attempt(1, 5))]);

@@ -41,6 +41,7 @@ class Installation {
       taskQueue: 'test',
       reader,
       started: this.started,
+      inputs: { keep: async () => {} },
     } as unknown as ReplaysOptions);
   }
 }
@@ -48,8 +49,9 @@ class Installation {
 let number = 0;
 const begin = (replays: Replays) => {
   number += 1;
-  const plan = { account_id: 'acct_1', replay_id: `rpl_${number}`, action: 'resend', filter: {}, rate: 1 };
-  return replays.start(plan as unknown as ReplayPlan, {} as Parameters<Replays['start']>[1]).then(
+  const plan = { account_id: 'acct_1', replay_id: `rpl_${number}`, action: 'resend', rate: 1 };
+  const input = { filter: { created_after: '', created_before: '' }, from: {} };
+  return replays.start(plan as unknown as ReplayPlan, input, {} as Parameters<Replays['start']>[2]).then(
     () => 'started',
     (error: unknown) => {
       if (error instanceof TooManyReplaysError) return 'refused';

@@ -22,8 +22,6 @@ export interface TemporalOptions {
   namespace: string;
   /** Port of Temporal UI, for its own pages alone; 0 chooses a free one, undefined starts without it. */
   uiPort: number | undefined;
-  /** Where Temporal UI has payloads decrypted; undefined shows them as they are stored. */
-  codecUrl?: string | undefined;
   /**
    * The length of a history, in events, from which Temporal suggests to continue in a new run. Default: its own, 4,096.
    */
@@ -158,7 +156,6 @@ export function serverArguments(
   // Its HTTP API would let every page act that finds the port: it checks nothing else than the host by which it is
   // asked. This one is nobody's: names in `.invalid` lead nowhere (RFC 6761, section 6.4), and no page knows this one.
   args.push('--dynamic-config-value', `frontend.httpAllowedHosts=["${randomUUID()}.invalid"]`);
-  if (server.codecUrl !== undefined) args.push('--ui-codec-endpoint', server.codecUrl);
   args.push('--db-filename', server.databaseFile, '--namespace', server.namespace);
   args.push('--log-level', 'error', '--color', 'never'); // each stop logs a page of warnings
   // Three to four times the throughput.

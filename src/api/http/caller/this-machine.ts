@@ -21,22 +21,14 @@ export function isFromThisMachine({ req: { socket, headers } }: Pick<Context, 'r
   );
 }
 
-/** Origins of Temporal UI under `hookline dev`. */
-export function temporalUiOrigins({ temporalUiUrl }: Development): string[] {
-  if (temporalUiUrl === undefined) return [];
-  const { port } = new URL(temporalUiUrl);
-  return ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${port}`);
-}
-
 /**
- * The origin of a page of ours that asks, under `hookline dev`: of the API itself, or of Temporal UI. A browser lets no
- * other page say that it is one.
+ * The origin of a page of ours that asks, under `hookline dev`. A browser lets no other page say that it is one.
  */
 export function ownPageOf(ctx: Context, development: Development | undefined): string | undefined {
   if (!development || !isFromThisMachine(ctx)) return undefined;
   const own = `http://${ctx.req.headers.host}`;
   const origin = ctx.get('origin') || (ctx.get('sec-fetch-site') === 'same-origin' ? own : '');
-  return origin === own || temporalUiOrigins(development).includes(origin) ? origin : undefined;
+  return origin === own ? origin : undefined;
 }
 
 function isLoopback(address = ''): boolean {

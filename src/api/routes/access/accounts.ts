@@ -64,7 +64,7 @@ const accountPatch = z.strictObject({
 /** Accounts: tenants, for their platforms and for the operator of the installation. */
 export function accountOperations(dependencies: ApiDependencies): Operation[] {
   const { accountDeletions, sealer, settings } = dependencies;
-  const { accounts, apiKeys } = dependencies.database;
+  const { accounts, apiKeys, privateInputs } = dependencies.database;
   /** With how far its deletion is, while that is under way; and its tag. */
   const withProgress = async (account: Account): Promise<[string, Account]> => {
     const etag = accountEtag(account);
@@ -201,7 +201,7 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
           // Durable first: whatever happens here, it goes on.
           const does = await accountDeletions.start({
             account_id: id,
-            origin,
+            origin: await privateInputs.keepOrigin(origin),
             ...(payloads === 'erase' && { payloads }),
           });
           if (!does) throw new Problem('account_state_conflict', KEEPS_PAYLOADS);

@@ -56,7 +56,7 @@ export function confirmationRoutes(
       { account_id, endpoint_id: id },
       {
         verification_revision,
-        from: requestOf(ctx),
+        from: await database.privateInputs.keepFrom(requestOf(ctx)),
         ...(/^\d+$/.test(rate) && { allowed_rate: Number(rate) }),
       },
     );

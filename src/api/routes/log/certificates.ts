@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openedBy } from '../../../../packages/tlog/src/index.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { formatDuration } from '../../../domain/basics/duration.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
@@ -9,7 +10,6 @@ import {
   type Opening,
   openingSchema,
 } from '../../../domain/log/certificate.js';
-import { openedBy } from '../../../domain/log/checkpoint.js';
 import { changeDetails, type Details, deliveryDetails } from '../../../domain/records/details.js';
 import { canonicalJson, changeRecord, voidRecord } from '../../../domain/records/record.js';
 import { RecordAlteredError } from '../../../domain/records/record-altered.js';

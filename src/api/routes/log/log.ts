@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
+import { parseTilePath } from '../../../../packages/tlog/src/index.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { consistencySchema } from '../../../domain/log/certificate.js';
-import { parseTilePath } from '../../../domain/log/tiles.js';
 import type { ApiDependencies, State } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { invalidRequest } from '../../http/validation.js';

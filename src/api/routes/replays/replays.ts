@@ -7,6 +7,7 @@ import {
   REPLAY_ACTIONS,
   REPLAY_MODES,
   REPLAY_STATES,
+  type ReplayInput,
   type ReplayPlan,
 } from '../../../domain/replay/replay.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
@@ -112,9 +113,12 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
       },
       problems: ['replay_limit_reached'],
       async handle({ body }, ctx) {
-        const { plan, definition } = await prepare(dependencies, ctx, body);
+        const { plan, input, definition } = await prepare(dependencies, ctx, body);
         if (body.dry_run) {
-          return { dry_run: true, ...(await previewReplay(replaySources, plan)) };
+          return {
+            dry_run: true,
+            ...(await previewReplay(replaySources, { ...plan, filter: input.filter })),
+          };
         }
         const { account_id, replay_id: id } = plan;
         const created = {
@@ -124,7 +128,8 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
           after: JSON.stringify(definition),
         } as const;
         const replay = await recordedAct(database.changes, ctx, created, async () => {
-          await replays.start(plan, definition);
+          const { reason: _, ...shown } = definition;
+          await replays.start(plan, input, shown);
           return find(account_id, id);
         });
         ctx.status = 202;
@@ -181,7 +186,7 @@ async function prepare(
   { database, registrations }: ApiDependencies,
   ctx: Context,
   body: ReplayBody,
-): Promise<{ plan: ReplayPlan; definition: ReplayDefinition }> {
+): Promise<{ plan: ReplayPlan; input: ReplayInput; definition: ReplayDefinition }> {
   const now = sharedNow();
   const errors = contradictions(body, now);
   if (errors.length > 0) throw invalidRequest(errors);
@@ -205,7 +210,7 @@ async function prepare(
   const [key_token] = await database.keySecrets.tokensOf(account_id, key ? [key] : []);
   const { from, to } = periodOf(body, now);
   const period = { created_after: from.toISOString(), created_before: to.toISOString() };
-  const { address: _address, ...origin } = originOf(ctx);
+  const { address: _address, actor, ...request } = originOf(ctx);
   const at = new Date(now).toISOString();
   const what = {
     action,
@@ -218,17 +223,20 @@ async function prepare(
       account_id,
       replay_id: newId('replay', now),
       ...what,
-      filter: { ...shared, ...present({ key_token, statuses: status }), ...period },
       at,
       rate,
-      origin: { ...origin, ...(reason !== undefined && { reason }) },
+      actor,
+    },
+    input: {
+      filter: { ...shared, ...present({ key_token, statuses: status }), ...period },
+      from: { ...request, ...(reason !== undefined && { reason }) },
     },
     definition: {
       ...what,
       // The value of a business key stands nowhere in Temporal.
       filter: { ...shared, ...present({ key: key?.name, status }), ...period },
       rate,
-      by: origin.actor.id,
+      by: actor.id,
       ...(reason !== undefined && { reason }),
       created_at: at,
     },

@@ -151,7 +151,10 @@ async function erase(
     key_created_at: key.created_at.toISOString(),
     open,
     requested_at,
-    origin: { ...originOf(ctx), ...(reason !== undefined && { reason }) },
+    origin: await database.privateInputs.keepOrigin({
+      ...originOf(ctx),
+      ...(reason !== undefined && { reason }),
+    }),
   });
   const begun: Erasure = {
     id: erasure_id,

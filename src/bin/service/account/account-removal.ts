@@ -27,7 +27,8 @@ export function createAccountRemoval(
   };
 
   return {
-    async endAccess({ account_id, origin, payloads }) {
+    async endAccess({ account_id, origin: named, payloads }) {
+      const origin = await database.privateInputs.originOf(named);
       const because: Origin = { ...origin, reason: 'The account is deleted.' };
       await database.accounts.beginDeletion(account_id, origin, payloads);
       for (const id of await replayReader.openIds(account_id, MAX_REPLAYS))
@@ -35,7 +36,8 @@ export function createAccountRemoval(
       return endCredentials(database, account_id, because);
     },
 
-    async removeEndpoints({ account_id, origin }) {
+    async removeEndpoints({ account_id, origin: named }) {
+      const origin = await database.privateInputs.originOf(named);
       for (;;) {
         const endpoints = await database.endpoints.oldest(account_id, ENDPOINTS_AT_ONCE);
         const ids: string[] = [];

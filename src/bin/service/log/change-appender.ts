@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { leafHash } from '../../../domain/log/merkle-tree.js';
+import { leafHash } from '../../../../packages/tlog/src/index.js';
 import { canonicalJson, changeRecord } from '../../../domain/records/record.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';

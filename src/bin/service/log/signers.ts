@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { type NoteSigner, type NoteVerifier, readSigningKey } from '../../../../packages/tlog/src/index.js';
 import type { Settings } from '../../../config/schema.js';
-import { type NoteSigner, type NoteVerifier, readSigningKey } from '../../../domain/log/signed-note.js';
 import type { Database } from '../../../models/database.js';
 
 /** The keys in the settings; without them the one that the installation keeps, made at the first call. */

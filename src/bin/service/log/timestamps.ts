@@ -54,7 +54,7 @@ export function createStamp(
     try {
       // What reads ASN.1 is loaded where there is something to read.
       const { checkAnswer, MAX_TIMESTAMP_BYTES, timestampQuery } = await import(
-        '../../../domain/log/timestamp.js'
+        '../../../../packages/tlog/src/timestamp.js'
       );
       const { body, nonce } = timestampQuery(note);
       const answer = await post(body, MAX_TIMESTAMP_BYTES);

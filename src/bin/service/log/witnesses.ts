@@ -1,7 +1,11 @@
+import {
+  cosignaturesBy,
+  NoteError,
+  type NoteVerifier,
+  readWitnessKey,
+  writeAddCheckpoint,
+} from '../../../../packages/tlog/src/index.js';
 import { splitList } from '../../../config/parse.js';
-import { writeAddCheckpoint } from '../../../domain/log/add-checkpoint.js';
-import { cosignaturesBy, readWitnessKey } from '../../../domain/log/cosignature.js';
-import { NoteError, type NoteVerifier } from '../../../domain/log/signed-note.js';
 import { cutText } from '../../../domain/text/unicode.js';
 import type { Cosign } from '../../../models/log/log.js';
 import { boundedFetch } from '../../process/bounded-fetch.js';

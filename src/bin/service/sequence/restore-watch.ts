@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { openedBy, originOf, sizeOf } from '../../../../packages/tlog/src/index.js';
 import type { Settings } from '../../../config/schema.js';
-import { openedBy, originOf, sizeOf } from '../../../domain/log/checkpoint.js';
 import { LogCopyError } from '../../../domain/log/checkpoint-copy.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
 import { publishedCheckpoints } from '../../../temporal/read/records/published-checkpoints.js';

@@ -1,6 +1,6 @@
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { idsBeginAt } from '../../../domain/basics/ids.js';
-import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
+import type { Registration, SelectingPlan } from '../../../domain/replay/replay.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { Found, ReplayCursor, ReplayPage, ReplaySources } from './replay-page.js';
 import { selectDeliveries } from './select-deliveries.js';
@@ -21,7 +21,7 @@ const PAGE_TIME_MS = 3_000;
  */
 export async function findForReplay(
   sources: ReplaySources,
-  plan: ReplayPlan,
+  plan: SelectingPlan,
   cursor?: ReplayCursor,
   {
     compared = [plan.registration ?? 'now'],

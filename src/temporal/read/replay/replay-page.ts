@@ -2,7 +2,7 @@ import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
 import type { Subscription } from '../../../domain/delivery/recipients.js';
 import type { RowSearch } from '../../../domain/records/row-search.js';
 import type { RecordReads } from '../../../domain/records/stored.js';
-import type { Registration, ReplayItem, ReplayPlan } from '../../../domain/replay/replay.js';
+import type { Registration, ReplayItem, SelectingPlan } from '../../../domain/replay/replay.js';
 
 /** Where a page of what a replay acts on begins. */
 export interface ReplayCursor {
@@ -53,7 +53,7 @@ export interface ReplaySources {
 
 /** What is looked for in one part. */
 export interface PartRequest extends ReplaySources {
-  plan: ReplayPlan;
+  plan: SelectingPlan;
   /** Registrations whose selections are compared. */
   compared: readonly Registration[];
   from: ReplayCursor;

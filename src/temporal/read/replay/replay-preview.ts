@@ -1,5 +1,5 @@
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
-import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
+import type { Registration, SelectingPlan } from '../../../domain/replay/replay.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { findForReplay } from './replay-finder.js';
 import type { ReplayCursor, ReplaySources } from './replay-page.js';
@@ -42,7 +42,7 @@ export interface ReplayPreview {
 }
 
 /** Counts what a replay would do, without doing anything. */
-export async function previewReplay(sources: ReplaySources, plan: ReplayPlan): Promise<ReplayPreview> {
+export async function previewReplay(sources: ReplaySources, plan: SelectingPlan): Promise<ReplayPreview> {
   const chosen = plan.registration ?? 'now';
   const other = chosen === 'now' ? 'then' : 'now';
   const [sent, added, leftOut] = [new Count(), new Count(), new Count()];

@@ -6,7 +6,7 @@ import { factsIn, summaryIn } from '../../../domain/records/stored-views.js';
 import {
   accepts,
   type ReplayItem,
-  type ReplayPlan,
+  type SelectingPlan,
   selectedStatuses,
 } from '../../../domain/replay/replay.js';
 import type { Found, PartRequest, ReplayPart } from './replay-page.js';
@@ -34,7 +34,7 @@ export async function selectDeliveries(request: PartRequest): Promise<ReplayPart
   return { found: await toFound(whole, request), next: { event_id: last, after: '' } };
 }
 
-function filterOf(plan: ReplayPlan): DeliveryFilter {
+function filterOf(plan: SelectingPlan): DeliveryFilter {
   const { created_after, created_before, statuses, ...filter } = plan.filter;
   return {
     ...filter,

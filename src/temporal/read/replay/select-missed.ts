@@ -5,7 +5,7 @@ import { refusalOf, type Subscription } from '../../../domain/delivery/recipient
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
 import type { EventRow, ListedDelivery } from '../../../domain/records/stored.js';
-import { type Registration, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
+import { type Registration, type SelectingPlan, selectedStatuses } from '../../../domain/replay/replay.js';
 import type { Found, PartRequest, Registrations, ReplayPart } from './replay-page.js';
 import { itemOf } from './select-deliveries.js';
 
@@ -43,7 +43,7 @@ export async function selectMissed(request: PartRequest): Promise<ReplayPart> {
   return { found: found.flat(), ...(read.length === limit && last && { next: { event_id: `${last.id}~` } }) };
 }
 
-function againIfFailed(delivery: ListedDelivery, plan: ReplayPlan): Found[] {
+function againIfFailed(delivery: ListedDelivery, plan: SelectingPlan): Found[] {
   const { status } = delivery;
   const isWanted = isClosed(status) && selectedStatuses(plan).includes(status);
   return isWanted ? [{ item: itemOf(plan.account_id, delivery) }] : [];

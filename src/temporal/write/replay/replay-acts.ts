@@ -4,6 +4,7 @@ import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import type { NamedTarget } from '../../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../../domain/replay/replay.js';
+import { errorClass } from '../../../domain/text/error-class.js';
 import { isTemporalUnavailable, NoWorkerError, startedNow, unlessStateConflicts } from '../../errors.js';
 import type { DeliveryReader } from '../../read/delivery-reader.js';
 import { REPLAY_MEMO } from '../../read/earlier-runs.js';
@@ -50,7 +51,11 @@ export class ReplayActs {
       return { id, result: await this.outcomeOf(plan, item, target) };
     } catch (error) {
       if (error instanceof NoWorkerError || isTemporalUnavailable(error)) throw error;
-      return { id, result: 'failed', detail: error instanceof Error ? error.message : String(error) };
+      return {
+        id,
+        result: 'failed',
+        detail: error instanceof NotKeptError ? error.message : errorClass(error),
+      };
     }
   }
 
@@ -73,7 +78,7 @@ export class ReplayActs {
 
   /** Sends a closed delivery again, or an event to an endpoint that never had it. */
   private async send(
-    { account_id, origin, replay_id: replay }: ReplayPlan,
+    { account_id, actor, replay_id: replay }: ReplayPlan,
     item: ReplayItem,
     target: NamedTarget,
   ): Promise<Outcome> {
@@ -81,7 +86,7 @@ export class ReplayActs {
     const { event, isErased } = await this.deliveries.event(account_id, item);
     if (isErased) throw new NotKeptError(ERASED_REASON);
     if (!event) throw new NotKeptError('Its event is not kept any more.');
-    const sender = { by: origin.actor.id, replay };
+    const sender = { by: actor.id, replay };
     const previous = is_new ? undefined : { workflow_id, run_id };
     const isSent = await startedNow(this.starter.sendAgain(event, target, sender, previous));
     // If not, somebody else was faster.
@@ -90,13 +95,13 @@ export class ReplayActs {
 
   /** Retries, cancels or resumes an open delivery. */
   private async steer(
-    { action, account_id, origin, replay_id }: ReplayPlan,
+    { action, account_id, actor, replay_id }: ReplayPlan,
     item: ReplayItem,
     own: Execution | undefined,
   ): Promise<Outcome> {
     if (action === 'resend') throw new TypeError('not an act on an open delivery');
     if (own && item.workflow_id === undefined && own.runId !== item.run_id) return 'skipped';
-    const operator = { by: origin.actor.id, replay: replay_id };
+    const operator = { by: actor.id, replay: replay_id };
     const act = this.control.act(action, account_id, item, operator, replay_id);
     if (await unlessStateConflicts(act)) return 'done';
     // It may have closed since this was done to it.

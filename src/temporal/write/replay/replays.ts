@@ -8,6 +8,8 @@ import {
   describeReplay,
   MAX_OPEN_REPLAYS,
   NO_PROGRESS,
+  type ReplayInput,
+  type ReplayInputs,
   type ReplayPlan,
   type ReplayProgress,
 } from '../../../domain/replay/replay.js';
@@ -36,6 +38,7 @@ export interface ReplaysOptions {
   taskQueue: string;
   reader: ReplayReader;
   started: StartedReplays;
+  inputs: Pick<ReplayInputs, 'keep'>;
 }
 
 /** Starts and steers replays. */
@@ -52,13 +55,15 @@ export class Replays {
    * @throws TooManyReplaysError if the account has {@link MAX_OPEN_REPLAYS} that are not over, whichever processes have
    * started them
    */
-  async start(plan: ReplayPlan, shown: ReplayMemo['replay']): Promise<void> {
-    const { client, taskQueue, started } = this.options;
-    const { account_id, replay_id, filter } = plan;
+  async start(plan: ReplayPlan, input: ReplayInput, shown: ReplayMemo['replay']): Promise<void> {
+    const { client, taskQueue, started, inputs } = this.options;
+    const { account_id, replay_id } = plan;
+    const { endpoint_id } = input.filter;
     await started.alone(account_id, async () => {
       await this.refuseTooMany(account_id);
       // Before it is started, and kept if that fails: it may have been started all the same.
       await started.add(account_id, replay_id);
+      await inputs.keep(replay_id, input);
       await client.workflow.start<typeof replayDeliveries>('replayDeliveries', {
         workflowId: replayWorkflowId(account_id, replay_id),
         taskQueue,
@@ -67,7 +72,7 @@ export class Replays {
         staticSummary: describeReplay(plan, NO_PROGRESS).split(',')[0] ?? '',
         typedSearchAttributes: new TypedSearchAttributes([
           { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
-          ...(filter.endpoint_id ? [{ key: ENDPOINT_ATTRIBUTE, value: [filter.endpoint_id] }] : []),
+          ...(endpoint_id ? [{ key: ENDPOINT_ATTRIBUTE, value: [endpoint_id] }] : []),
         ]),
       });
     });

@@ -7,7 +7,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { decodeBase64 } from './strict-text.js';
+import { decodeBase64 } from './base64.js';
 
 /**
  * Algorithms by their numbers in a C2SP signed note: a signature of the text, and one with a time before it
@@ -85,7 +85,7 @@ export function readSigningKey(text: string, scheme: Scheme = PLAIN): NoteSigner
   const parts = text.startsWith(PRIVATE_PREFIX)
     ? splitKey(text.slice(PRIVATE_PREFIX.length), scheme.algorithm)
     : undefined;
-  if (!parts) throw new NoteError('must read PRIVATE+KEY+name+id+key; "hookline log-key" makes one');
+  if (!parts) throw new NoteError('a private key must read PRIVATE+KEY+name+id+key');
   const key = privateKeyOf(parts.key);
   return { verifier: verifierOf(parts, publicKeyOf(key), scheme), sign: (note) => scheme.sign(note, key) };
 }
@@ -103,7 +103,7 @@ export function readSigningKeys(text: string): NoteSigner[] {
 /** Reads a public key. @throws NoteError */
 export function readVerifierKey(text: string, scheme: Scheme = PLAIN): NoteVerifier {
   const parts = splitKey(text, scheme.algorithm);
-  if (!parts) throw new NoteError('a key must read name+id+key, as GET /log/key answers it');
+  if (!parts) throw new NoteError('a key must read name+id+key');
   return verifierOf(parts, parts.key, scheme);
 }
 

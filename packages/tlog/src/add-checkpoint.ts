@@ -1,6 +1,6 @@
+import { decodeBase64 } from './base64.js';
 import { HASH_BYTES } from './merkle-tree.js';
 import { NoteError } from './signed-note.js';
-import { decodeBase64 } from './strict-text.js';
 
 /** Hashes of a proof in a request (C2SP tlog-witness). */
 const MAX_PROOF = 63;

@@ -1,3 +1,4 @@
+import { decodeBase64 } from './base64.js';
 import { HASH_BYTES } from './merkle-tree.js';
 import {
   ifValid,
@@ -9,7 +10,6 @@ import {
   signNote,
   textOf,
 } from './signed-note.js';
-import { decodeBase64 } from './strict-text.js';
 
 /** State of a log: how many leaves it has, and the root of their tree. */
 export interface Checkpoint {

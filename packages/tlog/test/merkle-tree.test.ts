@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { TreeInMemory } from '../../../test/support/parts/log-tree.js';
 import {
   consistencyProof,
   EMPTY_ROOT,
@@ -9,8 +10,7 @@ import {
   leafHash,
   nodeHash,
   rootHash,
-} from '../../../src/domain/log/merkle-tree.js';
-import { TreeInMemory } from '../../support/parts/log-tree.js';
+} from '../src/merkle-tree.js';
 
 /** The tree as RFC 6962, section 2.1, defines it. */
 function naiveRoot(leaves: readonly Buffer[]): Buffer {

@@ -1,19 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import pLimit from 'p-limit';
-import { isObject } from '../../domain/basics/objects.js';
-import { type AddCheckpoint, readAddCheckpoint } from '../../domain/log/add-checkpoint.js';
-import { type Checkpoint, openCheckpoint, originOf } from '../../domain/log/checkpoint.js';
-import { EMPTY_ROOT, isConsistent } from '../../domain/log/merkle-tree.js';
-import {
-  NoteError,
-  type NoteSigner,
-  type NoteVerifier,
-  signatureLine,
-  textOf,
-} from '../../domain/log/signed-note.js';
-import { CommandError } from '../command.js';
-import { replaceFile } from '../process/replace-file.js';
+import { type AddCheckpoint, readAddCheckpoint } from './add-checkpoint.js';
+import { type Checkpoint, openCheckpoint, originOf } from './checkpoint.js';
+import { EMPTY_ROOT, isConsistent } from './merkle-tree.js';
+import { NoteError, type NoteSigner, type NoteVerifier, signatureLine, textOf } from './signed-note.js';
 
 /** A body is read up to this, bytes: a proof of 63 hashes and a checkpoint. */
 const MAX_BODY = 32 * 1024;
@@ -23,12 +13,18 @@ export interface WitnessOptions {
   signer: NoteSigner;
   /** Keys of the logs that it watches. */
   logs: readonly NoteVerifier[];
-  /** Path of the file that has what it saw last of each. Losing it is losing the witness: make a new key then. */
-  state: string;
+  state: WitnessState;
 }
 
-/** What it saw last of each log: signed checkpoints by origin. */
-type Seen = Record<string, string>;
+/** What a witness saw last of each log: signed checkpoints by origin. */
+export type Seen = Readonly<Record<string, string>>;
+
+/** Where a witness keeps what it saw. Who loses it has lost the witness, and needs a new key. */
+export interface WitnessState {
+  read(): Promise<Seen>;
+  /** Resolves when it is durable. */
+  write(seen: Seen): Promise<void>;
+}
 
 interface Answer {
   status: number;
@@ -68,13 +64,13 @@ export function createWitness({ signer, logs, state }: WitnessOptions): Witness 
       throw error;
     }
     if (asked.from > checkpoint.size) return { status: 400, body: 'the old size is beyond the checkpoint\n' };
-    const seen = JSON.parse(await readFile(state, 'utf8')) as Seen;
+    const seen = await state.read();
     const last = seen[origin] === undefined ? undefined : openCheckpoint(seen[origin], keys);
     if (asked.from !== (last?.size ?? 0))
       return { status: 409, type: SIZE_TYPE, body: `${last?.size ?? 0}\n` };
     const refused = refusalOf(last, checkpoint, asked.proof);
     if (refused) return refused;
-    await replaceFile(state, JSON.stringify({ ...seen, [origin]: asked.note }, null, 2));
+    await state.write({ ...seen, [origin]: asked.note });
     return { status: 200, body: signatureLine(textOf(asked.note), signer) };
   };
 
@@ -91,39 +87,6 @@ function refusalOf(last: Checkpoint | undefined, next: Checkpoint, proof: Buffer
   }
   const isProven = before.size === 0 ? proof.length === 0 : isConsistent(before, next, proof);
   return isProven ? undefined : { status: 422, body: 'the proof does not lead to the checkpoint\n' };
-}
-
-/**
- * Makes the file of a new witness, or finds the one of another. One that has lost its file would cosign anything, so it
- * does not begin anew unless it is told to.
- *
- * @param isNew it has cosigned nothing yet
- * @throws CommandError if the file is not what it should be
- */
-export async function prepareState(path: string, isNew: boolean): Promise<void> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return undefined;
-  });
-  if (text === undefined) {
-    if (!isNew)
-      throw new CommandError(
-        `${path} is not there. A witness that has lost what it saw needs a new key (hookline witness-key NAME). Say --new if this key has cosigned nothing yet.`,
-      );
-    return replaceFile(path, '{}');
-  }
-  if (isNew) throw new CommandError(`${path} is there already: this witness is not new. Leave out --new.`);
-  if (!isSeen(text))
-    throw new CommandError(`${path} is not what a witness keeps. Put back what it was, or make a new key.`);
-}
-
-function isSeen(text: string): boolean {
-  try {
-    const seen: unknown = JSON.parse(text);
-    return isObject(seen) && Object.values(seen).every((note) => typeof note === 'string');
-  } catch {
-    return false;
-  }
 }
 
 /** Answers `POST /add-checkpoint`. @param failed is told why a request could not be answered */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { edgeOf, parseTilePath, tilePath, widthOf } from '../../../src/domain/log/tiles.js';
+import { edgeOf, parseTilePath, tilePath, widthOf } from '../src/tiles.js';
 
 describe('tiles of the log', () => {
   it('have the paths of C2SP tlog-tiles', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { LogAlteredError } from '../../../src/domain/log/log-altered.js';
-import { TILE_WIDTH, type Tile, type TileKey } from '../../../src/domain/log/tiles.js';
-import { LogLeaves } from '../../../src/models/log/log-leaves.js';
-import type { LogTiles } from '../../../src/models/log/log-tiles.js';
+import { LogLeaves } from '../src/leaves.js';
+import { LogAlteredError } from '../src/log-altered.js';
+import { TILE_WIDTH, type Tile, type TileKey } from '../src/tiles.js';
 
 const leaf = Buffer.alloc(32, 1);
 const full = (index: number): Tile => ({ level: 0, index, hashes: Array(TILE_WIDTH).fill(leaf) });
@@ -13,7 +12,7 @@ function leavesOver(...reads: Tile[][]): LogLeaves {
     const seen = reads.length > 1 ? reads.shift() : reads[0];
     return Promise.resolve((seen ?? []).filter(({ index }) => keys.some((key) => key.index === index)));
   };
-  return new LogLeaves({ read } as unknown as LogTiles, async () => 0);
+  return new LogLeaves({ read, grow: async () => false }, async () => 0);
 }
 
 describe('the leaves of the log', () => {

@@ -27,6 +27,19 @@ export interface Tile extends TileKey {
  */
 export type TileReader = (keys: readonly TileKey[]) => Promise<Tile[]>;
 
+/** Where the tiles of level 0 are kept, which hold the leaves. */
+export interface LeafStore {
+  /** Those tiles that there are, in any order. */
+  read: TileReader;
+  /**
+   * Makes a tile wider, if it is still as it was read.
+   *
+   * @param width how many of the hashes it has already; 0: there is no such tile
+   * @returns whether it was; if not, somebody else was faster
+   */
+  grow(tile: Tile, width: number): Promise<boolean>;
+}
+
 /** Reads hashes of the tree from its tiles, each tile once. */
 export function readFromTiles(readTiles: TileReader): NodeReader {
   return async (nodes) => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
-import { consistencyProof, inclusionProof, leafHash, rootHash } from '../../../src/domain/log/merkle-tree.js';
-import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
-import { TreeInMemory } from '../../support/parts/log-tree.js';
-import { buildGoVerifier, type GoVerifierInput, hasGo } from '../../support/programs/go.js';
+import { TreeInMemory } from '../../../test/support/parts/log-tree.js';
+import { buildGoVerifier, type GoVerifierInput, hasGo } from '../../../test/support/programs/go.js';
+import { signCheckpoint } from '../src/checkpoint.js';
+import { consistencyProof, inclusionProof, leafHash, rootHash } from '../src/merkle-tree.js';
+import { newSigningKey, readSigningKey } from '../src/signed-note.js';
 
 /** More than one tile of the second level. */
 const SIZE = 66_000;

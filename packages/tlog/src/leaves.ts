@@ -1,9 +1,7 @@
-import { inParts } from '../../domain/basics/bounded-memory.js';
-import { LogAlteredError } from '../../domain/log/log-altered.js';
-import { leafHash } from '../../domain/log/merkle-tree.js';
-import { TILE_WIDTH, type Tile } from '../../domain/log/tiles.js';
-import type { LogTiles } from './log-tiles.js';
+import { LogAlteredError } from './log-altered.js';
+import { leafHash } from './merkle-tree.js';
 import { RecentLeaves } from './recent-leaves.js';
+import { type LeafStore, TILE_WIDTH, type Tile } from './tiles.js';
 
 /** Times that another process was faster, after which an append is given up. */
 const MAX_CONFLICTS = 100;
@@ -21,7 +19,7 @@ interface Append {
 
 /** The leaves of the log, which are the tiles of level 0. Any number of processes may append. */
 export class LogLeaves {
-  private readonly tiles: LogTiles;
+  private readonly tiles: LeafStore;
   private readonly signedSize: () => Promise<number>;
   /** Appends of this process that wait for the one under way. */
   private readonly waiting: Append[] = [];
@@ -31,7 +29,7 @@ export class LogLeaves {
   private readonly recent = new RecentLeaves();
 
   /** @param signedSize leaves that there are at least */
-  constructor(tiles: LogTiles, signedSize: () => Promise<number>) {
+  constructor(tiles: LeafStore, signedSize: () => Promise<number>) {
     this.tiles = tiles;
     this.signedSize = signedSize;
   }
@@ -65,9 +63,10 @@ export class LogLeaves {
     const asked = numbers.filter((number) => Number.isSafeInteger(number) && number >= 0);
     const indexes = [...new Set(asked.map((number) => Math.floor(number / TILE_WIDTH)))];
     const tiles = new Map<number, Tile>();
-    for (const some of inParts(indexes, TILES_AT_ONCE))
-      for (const tile of await this.tiles.read(some.map((index) => ({ level: 0, index }))))
-        tiles.set(tile.index, tile);
+    for (let done = 0; done < indexes.length; done += TILES_AT_ONCE) {
+      const some = indexes.slice(done, done + TILES_AT_ONCE).map((index) => ({ level: 0, index }));
+      for (const tile of await this.tiles.read(some)) tiles.set(tile.index, tile);
+    }
     const found = new Map<number, Buffer>();
     for (const number of asked) {
       const hash = tiles.get(Math.floor(number / TILE_WIDTH))?.hashes[number % TILE_WIDTH];

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { Certificate, ContentInfo, SignedData, TimeStampResp } from 'pkijs';
-import { asSigned, signCheckpoint } from '../../../src/domain/log/checkpoint.js';
-import { leafHash } from '../../../src/domain/log/merkle-tree.js';
-import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
+import {
+  createTimestampAuthority,
+  type TimestampAuthority,
+} from '../../../test/support/outside/timestamp-authority.js';
+import { hasProgram } from '../../../test/support/programs/programs.js';
+import { asSigned, signCheckpoint } from '../src/checkpoint.js';
+import { leafHash } from '../src/merkle-tree.js';
+import { newSigningKey, readSigningKey } from '../src/signed-note.js';
 import {
   checkAnswer,
   MAX_TIMESTAMP_BYTES,
   TimestampError,
   timestampQuery,
   verifyTimestamp,
-} from '../../../src/domain/log/timestamp.js';
-import {
-  createTimestampAuthority,
-  type TimestampAuthority,
-} from '../../support/outside/timestamp-authority.js';
-import { hasProgram } from '../../support/programs/programs.js';
+} from '../src/timestamp.js';
 
 describe('a time stamp', () => {
   const signer = readSigningKey(newSigningKey('hooks.example.com/log'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { openCheckpoint, signCheckpoint } from '../../../src/domain/log/checkpoint.js';
-import { leafHash } from '../../../src/domain/log/merkle-tree.js';
+import { openCheckpoint, signCheckpoint } from '../src/checkpoint.js';
+import { leafHash } from '../src/merkle-tree.js';
 import {
   NoteError,
   newSigningKey,
@@ -8,7 +8,7 @@ import {
   readSigningKey,
   readVerifierKey,
   signNote,
-} from '../../../src/domain/log/signed-note.js';
+} from '../src/signed-note.js';
 
 /** The example in the documentation of Go's `golang.org/x/mod/sumdb/note`. */
 const GO = {

@@ -1,4 +1,4 @@
-import { TILE_WIDTH, type Tile } from '../../domain/log/tiles.js';
+import { TILE_WIDTH, type Tile } from './tiles.js';
 
 /**
  * Tiles of leaves that are remembered: what is appended again was appended a moment ago, by a run that was killed or by
