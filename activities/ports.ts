@@ -1,7 +1,6 @@
 import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
-import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import type { ChangeOutcome } from '../src/domain/change/change.js';
 import type { FirstOrder } from '../src/domain/delivery/attempt-order.js';
@@ -9,7 +8,7 @@ import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryTarget, NamedEvent } from '../src/domain/delivery/delivery.js';
 import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';
 import type { EventPayloads } from '../src/domain/delivery/event-payloads.js';
-import type { SigningKey } from '../src/domain/delivery/signature.js';
+import type { SigningKey } from '../src/domain/delivery/signing/signature.js';
 import type { DeliveryOptions, DeliverySecrets } from '../src/domain/endpoint/delivery-options.js';
 import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditions.js';
@@ -23,6 +22,16 @@ import type { DeliveryRows, TerminatedExecutions } from '../src/domain/records/t
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
+import type { HttpPoster, ListenerExchange } from './http/exchange.js';
+
+export type {
+  HttpAnswer,
+  HttpExchange,
+  HttpPoster,
+  HttpRequest,
+  HttpTrace,
+  ListenerExchange,
+} from './http/exchange.js';
 
 /** Attempts of an execution to make in the direct lane, inside a workflow task. */
 export interface DirectAttempts extends AttemptOrders, Asked {}
@@ -200,52 +209,6 @@ export interface PendingEndpoints {
   /** Disables it, unless it has changed since that version was asked. */
   giveUp(endpoint: EndpointKey, reason: string, verificationRevision: number | undefined): Promise<void>;
 }
-
-/** A request to an endpoint. */
-export interface HttpRequest {
-  method: 'GET' | 'POST' | 'OPTIONS';
-  url: string;
-  headers: Record<string, string>;
-  body?: string;
-  /** For connecting, TLS, waiting and reading, milliseconds. It begins with the request. */
-  timeoutMs: number;
-  /** The account that it is made for; absent: the installation. */
-  account?: string;
-}
-
-/** A response, with as much of its body as was read: 16 KiB at most. */
-export interface HttpAnswer {
-  statusCode: number;
-  headers: Record<string, string | string[] | undefined>;
-  /** The part of the body that was read, as text. */
-  body: string;
-  /** How many bytes were read. */
-  bodyBytes: number;
-  /** SHA-256 of these bytes, hexadecimal; absent if there are none. */
-  bodySha256?: string | undefined;
-  /** Whether the body goes on: it is longer than what is read, or did not end in time. */
-  isCut: boolean;
-}
-
-/** Where an exchange went, and where its time went. */
-export interface HttpTrace {
-  /** The address connected to; absent if there was no connection. */
-  address?: string;
-  timings: AttemptTimings;
-}
-
-/** A response, or why there is none. */
-export type HttpExchange = (HttpAnswer | Required<Pick<Attempt, 'error_code' | 'error'>>) & {
-  trace: HttpTrace;
-};
-
-/** Sends requests. It reports failures; it does not throw them. */
-export interface HttpPoster {
-  exchange(request: HttpRequest): Promise<HttpExchange>;
-}
-
-/** Sends a request to the program that is connected to a listener. It reports failures; it does not throw them. */
-export type ListenerExchange = (endpointId: string, request: HttpRequest) => Promise<HttpExchange>;
 
 /** Measures attempts. */
 export interface AttemptObserver {

@@ -4,7 +4,7 @@ import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { inFormat } from '../../src/domain/delivery/payload-format.js';
-import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { liveKeys, signedHeaders } from '../../src/domain/delivery/signing/signature.js';
 import { unmaskOptions } from '../../src/domain/endpoint/delivery-options.js';
 import { apiUrl } from '../../src/domain/http/versions.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';

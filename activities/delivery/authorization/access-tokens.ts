@@ -26,8 +26,8 @@ export class NoTokenError extends Error {
 
 /**
  * Access tokens of OAuth 2.0 client credentials (RFC 6749, section 4.4). A token is kept until it expires, and all who
- * need it at the same time share one request, which goes out by the rules for deliveries. `oauth4webapi` makes and reads
- * the messages.
+ * need it at the same time share one request, which goes out by the rules for deliveries. `oauth4webapi` makes and
+ * reads the messages.
  */
 export class AccessTokens {
   private readonly tokens: LRUCache<string, string, { grant: ClientCredentials; by: TokenRequest }>;

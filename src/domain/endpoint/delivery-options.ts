@@ -1,5 +1,5 @@
-import type { LegacySignature } from '../delivery/legacy-signature.js';
 import type { PayloadFormat } from '../delivery/payload-format.js';
+import type { LegacySignature } from '../delivery/signing/legacy-signature.js';
 import { toPointer } from '../http/json-pointer.js';
 import { MASKED_VALUE } from './endpoint-headers.js';
 

@@ -168,8 +168,8 @@ export class EndpointCondition {
       : Math.max(estimate, slots_ask_ms);
     if (this.leftInRound === 0 || this.askAgainAt <= now) {
       this.askAgainAt = Math.min(Math.max(this.askAgainAt, now) + roundMs, now + slots_ask_at_last_ms);
-      // If the endpoint answers until then, there are twice as many slots; where its owner has limited them, each is used
-      // as often as there is time for in a round.
+      // If the endpoint answers until then, there are twice as many slots; where its owner has limited them, each is
+      // used as often as there is time for in a round.
       this.leftInRound = Math.max(
         Math.min(2 * this.slots, this.most),
         this.most < SLOTS.most ? Math.floor((this.slots * roundMs) / Math.max(estimate, 1)) : 0,

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
+import { schemeOf, verificationKey } from '../../domain/delivery/signing/signature.js';
 import {
   type DeliveryOptions,
   type DeliverySecrets,

@@ -1,4 +1,4 @@
-import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
+import type { SignatureScheme, SigningKey } from '../../domain/delivery/signing/signature.js';
 import type { DeliveryOptions, DeliverySecrets } from '../../domain/endpoint/delivery-options.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';

@@ -4,7 +4,7 @@ import {
   type LegacySignature,
   legacyHeaders,
   objectionToTemplate,
-} from '../../../src/domain/delivery/legacy-signature.js';
+} from '../../../src/domain/delivery/signing/legacy-signature.js';
 
 const BODY = '{"text":"{timestamp} stays as it is, ž"}';
 const REQUEST = { id: 'evt_1', timestamp: 1_614_265_330, kind: 'purchase', body: BODY };

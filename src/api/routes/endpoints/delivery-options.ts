@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
-import { LEGACY_HMACS, objectionToTemplate } from '../../../domain/delivery/legacy-signature.js';
+import { LEGACY_HMACS, objectionToTemplate } from '../../../domain/delivery/signing/legacy-signature.js';
 import { PAYLOAD_FORMATS } from '../../../domain/delivery/payload-format.js';
 import {
   BEARER_TOKEN,

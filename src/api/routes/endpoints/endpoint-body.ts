@@ -3,7 +3,7 @@ import {
   isSharedSecret,
   SHARED_SECRET_BYTES,
   SIGNATURE_SCHEMES,
-} from '../../../domain/delivery/signature.js';
+} from '../../../domain/delivery/signing/signature.js';
 import { unmaskOptions } from '../../../domain/endpoint/delivery-options.js';
 import {
   checkEventKinds,

@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign as signAsymmetrically } from 'node:crypto';
-import { hmac } from '../basics/symmetric.js';
-import { signatureHeaderNames } from '../endpoint/endpoint-headers.js';
+import { hmac } from '../../basics/symmetric.js';
+import { signatureHeaderNames } from '../../endpoint/endpoint-headers.js';
 import { type LegacySignature, legacyHeaders, type SignedRequest } from './legacy-signature.js';
 
 /**
