@@ -142,7 +142,7 @@ async function fanOut(servers: BenchServers, endpoints: number): Promise<void> {
   if (repeated > arrived - recorded) throw new Error('what had been recorded was repeated');
 }
 
-/** What an endpoint that answers 503, and one that hangs, cost beside a healthy one. */
+/** Cost of an endpoint that responds 503, and of one that hangs, beside a healthy one. */
 async function outage(servers: BenchServers, events: number): Promise<void> {
   for (const [kind, delayMs] of [
     ['answers 503', 0],
@@ -177,7 +177,7 @@ async function outage(servers: BenchServers, events: number): Promise<void> {
   }
 }
 
-/** What the service holds after saturated runs, and when it is idle again. */
+/** Memory that the service holds after saturated runs, and when it is idle again. */
 async function memory(servers: BenchServers, events: number): Promise<void> {
   const { fresh, runs, idle } = await measureMemory(servers, events);
   const shown = [fresh, ...runs, idle].map((residentBytes) => megabytes({ residentBytes }));
@@ -212,7 +212,7 @@ async function kills(servers: BenchServers, seeds: number): Promise<void> {
   }
 }
 
-/** What the log costs, beside nothing else. */
+/** Cost of the log, beside nothing else. */
 async function log({ environment, folder }: BenchServers, records: number): Promise<void> {
   const uri = environment()['MONGODB_URI'] ?? '';
   const { ours, mongodb, perSecond, prove, verifyMs, certificateBytes } = await measureLog(

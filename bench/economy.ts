@@ -8,7 +8,7 @@ import { type BenchServers, startBenchSystem } from './support/system.js';
 import { countCalls } from './support/temporal-calls.js';
 import { until } from './support/until.js';
 
-/** What one delivery costs the engine. */
+/** Cost of one delivery to the engine. */
 export interface Economy {
   historyEvents: number;
   /** Calls to Temporal, without long polls and the worker's signs of life. */

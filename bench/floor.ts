@@ -9,7 +9,7 @@ import { percentile } from './support/statistics.js';
 import type { BenchServers } from './support/system.js';
 import { until } from './support/until.js';
 
-/** What the engine can do at all. */
+/** Limits of the engine itself. */
 export interface Floor {
   /** Empty workflows, started eagerly and completed, per second. */
   perSecond: number;

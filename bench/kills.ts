@@ -5,7 +5,7 @@ import { startReceiver } from './support/receiver.js';
 import { type BenchServers, restartBenchSystem, startBenchSystem } from './support/system.js';
 import { until } from './support/until.js';
 
-/** What one kill did. */
+/** Effect of one kill. */
 export interface Kill {
   /** When it was, after the first event, milliseconds. */
   afterMs: number;

@@ -17,7 +17,7 @@ const CONCURRENCY = 32;
 const RUNS = 3;
 const IDLE_MS = 30_000;
 
-/** What a service holds after saturated runs, and once nothing has happened for a while. */
+/** Memory that a service holds after saturated runs, and once nothing has happened for a while. */
 export async function measureMemory(servers: BenchServers, events: number): Promise<Memory> {
   const receiver = await startReceiver();
   const system = await startBenchSystem(servers);

@@ -131,7 +131,7 @@ export async function measureFanOut(servers: BenchServers, endpoints: number): P
   }
 }
 
-/** What bad endpoints do to good ones: time to arrival at good ones, 99th percentile, milliseconds. */
+/** Effect of bad endpoints on good ones: time to arrival at good ones, 99th percentile, milliseconds. */
 export interface Isolation {
   alone: number;
   besideBad: number;

@@ -4,7 +4,7 @@ import { startReceiver } from './support/receiver.js';
 import { type BenchAccount, type BenchServers, startBenchSystem } from './support/system.js';
 import { until } from './support/until.js';
 
-/** What silent name servers cost beside an endpoint that is healthy. */
+/** Cost of silent name servers beside an endpoint that is healthy. */
 export interface SilentDns {
   /**
    * From an event's post to its arrival at the healthy endpoint, milliseconds; each over a connection and a look-up of

@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 const OUT = 'dist/bin';
 /** Loaded as they are: they find files of their own, or must be the same for the threads that Temporal's SDK starts. */
 const EXTERNAL = ['@temporalio/*', '@grpc/grpc-js', 'mongodb-memory-server-core', 'pino', 'piscina'];
-/** What a module finds files beside itself by. */
+/** Names by which a module finds files beside itself. */
 const OWN_PLACE = /\b(__dirname|require\.resolve|import\.meta\.(url|dirname|filename))\b/;
 
 /**

@@ -1,5 +1,6 @@
-// Rules that no linter has: files stay short, folders of a layer stay small, comments stay narrow, and only named
-// places read the environment or this machine's clock. `node tools/check-sources.mjs [folder]`.
+// Rules that no linter has: files stay short, folders of a layer stay small, comments stay narrow and name what they
+// describe, and only named places read the environment or this machine's clock.
+// `node tools/check-sources.mjs [folder]`
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -20,10 +21,12 @@ const GENERATED = ['clients/typescript/src/schema.ts'];
 const MAX_LINES = 400;
 /** Of a comment, which the formatter leaves as it is. Characters. */
 const MAX_WIDTH = 120;
+/** Beginning of a doc comment that names no thing: "Outcome of an attempt", not "What came of it". */
+const NAMES_NOTHING = /\/\*\*\s+(?:\* )?What /;
 /** Folders with code of Hookline: a reader should find a file in them at a glance, so a folder holds about a dozen. */
 const LAYERS = /^(src|workflows|activities|packages\/[^/]+\/src|clients|web)\b/;
 const MAX_FILES = 14;
-/** What reads the environment besides tests, and why it may. */
+/** Files that read the environment besides tests, and why they may. */
 const READS_ENVIRONMENT = {
   'packages/embedded-servers/src/child-environment.ts': 'what programs that are not ours get of it',
   'src/config/load.ts': 'the one reader of settings',
@@ -39,7 +42,7 @@ const READS_ENVIRONMENT = {
 
 /** The service, in which processes compare times. */
 const SHARES_TIME = /^(activities|src\/(api|domain|models|temporal|bin\/service))\b/;
-/** What of it reads this machine's clock, and why it may. */
+/** Files of it that read this machine's clock, and why they may. */
 const READS_CLOCK = {
   'src/domain/time/server-clock.ts': 'compares it with that of a server',
   'packages/tlog/src/cosignature.ts': 'a witness is a program of its own',
@@ -66,6 +69,11 @@ for (const folder of FOLDERS) {
       .findIndex((line) => line.length > MAX_WIDTH && /^\s*(\/?\*|\/\/)/.test(line));
     if (wide >= 0 && !GENERATED.includes(file))
       problems.push(`${file}: the comment in line ${wide + 1} has more than ${MAX_WIDTH} characters`);
+    const nameless = text.search(NAMES_NOTHING);
+    if (nameless >= 0 && !GENERATED.includes(file))
+      problems.push(
+        `${file}: the comment in line ${text.slice(0, nameless).split('\n').length} begins with "What": begin with a noun`,
+      );
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
     if (reads && !/^(packages\/[^/]+\/)?(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);

@@ -11,7 +11,7 @@ import type { BenchSystem } from '../support/system.js';
 export interface Attack {
   /** As the command line names it. */
   name: string;
-  /** What it does, in a line. */
+  /** Description of the attack, in a line. */
   about: string;
   /** Settings of the service besides those of benchmarks. */
   environment?(): Promise<Record<string, string>> | Record<string, string>;
@@ -23,7 +23,7 @@ export interface Attack {
   tenantHost?: string;
   /** Does what comes before, such as registering; returns the attack itself. Told to stop, that begins nothing more. */
   prepare(target: Target): Promise<(stop: AbortSignal) => Promise<unknown>>;
-  /** What was left behind outside of the service. */
+  /** Removes what was left behind outside of the service. */
   clean?(): Promise<void>;
 }
 
@@ -32,24 +32,24 @@ export interface Probe {
   name: string;
   about: string;
   environment?(): Promise<Record<string, string>>;
-  /** What was left behind outside of the service. */
+  /** Removes what was left behind outside of the service. */
   clean?(): Promise<void>;
   /** @returns what was seen; it begins with `FAILED` if the rule did not hold */
   run(target: Target): Promise<string>;
 }
 
-/** What an attacker sees of a service. */
+/** A service as an attacker sees it. */
 export interface Target {
   system: BenchSystem;
   /** From the seed: 0 to 1. */
   random(): number;
-  /** What the attackers were answered. */
+  /** Responses that the attackers got. */
   answers: Answers;
   /** A hostile account, and a key of it. @param scopes of its key; those of an ordinary account by default */
   account(options?: { scopes?: readonly Scope[]; limits?: AccountLimits }): Promise<Hostile>;
 }
 
-/** What attackers were answered, all together. */
+/** Responses that attackers got, all together. */
 export class Answers {
   readonly statuses = new Map<string, number>();
   largestBytes = 0;

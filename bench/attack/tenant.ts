@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { BenchAccount } from '../support/system.js';
 
-/** What the healthy tenant is told when it begins. */
+/** Input of the healthy tenant when it begins. */
 export type Tenant = Pick<BenchAccount, 'url' | 'key'>;
 
-/** What it saw in some time, milliseconds each. */
+/** Durations that it saw in some time, milliseconds each. */
 export interface Seen {
   /** From a post of a tiny event to its 202. */
   acceptMs: number[];
@@ -24,7 +24,7 @@ export interface Seen {
  * way but the service.
  */
 export interface HealthyTenant {
-  /** What it sees for so many seconds. */
+  /** Durations that it sees for so many seconds. */
   watch(seconds: number): Promise<Seen>;
   stop(): Promise<void>;
 }

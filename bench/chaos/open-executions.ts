@@ -7,8 +7,8 @@ const MOST = 3;
 const LAST_EVENTS = 12;
 
 /**
- * What Temporal knows of executions that are open although everything should have come to rest: their workflow task,
- * which Temporal can have given much time after it was lost several times, and how their histories end.
+ * Temporal's view of executions that are open although everything should have come to rest: their workflow task, which
+ * Temporal can have given much time after it was lost several times, and how their histories end.
  */
 export async function describeOpen(
   { client }: TemporalConnection,

@@ -5,7 +5,7 @@ import { type Finding, RULES, type RuleName } from './check/finding.js';
 /** So many broken rules of one kind are shown. */
 const MOST_SHOWN = 20;
 
-/** What a run came to. */
+/** Result of a run. */
 export interface Report {
   seed: number;
   /** Kinds of fault that were made, and how often. */

@@ -21,7 +21,7 @@ const ASK_EVERY_MS = 100;
 /** PostgreSQL's processes tell their counts once a second. Milliseconds. */
 const COUNTED_MS = 1_200;
 
-/** What is measured. */
+/** Setup of a measurement. */
 export interface Setup {
   nodes: number;
   isGrouped: boolean;
@@ -38,11 +38,11 @@ export interface Measured {
   outcome: Outcome;
 }
 
-/** What was measured. */
+/** Result of a measurement. */
 export interface Outcome extends Observation {
   /** From the first request to the last arrival. */
   perSecond: number;
-  /** What archiving uses up, for each delivery. */
+  /** Use of resources by keeping records, for each delivery. */
   archive: Spent;
   /** Cores of the machine that were busy, other people's work included. */
   busyCores: number;

@@ -6,7 +6,7 @@ import type { Nodes } from './nodes.js';
 import type { ClusterServers } from './servers.js';
 import { forEach, type Spent } from './sizing.js';
 
-/** What everything has used up until now. */
+/** Use of resources by everything until now. */
 export interface Reading {
   /** As by `performance.now()`. */
   atMs: number;
@@ -52,7 +52,7 @@ export async function read(servers: ClusterServers, { nodes, environment }: Node
   return { atMs, machineMs, nodes: usages, total: forEach((name) => all[name] ?? 0) };
 }
 
-/** What was used up between two readings, for each of some deliveries. */
+/** Use of resources between two readings, for each of some deliveries. */
 export function spentBetween(before: Reading, after: Reading, deliveries: number): Spent {
   return forEach((name) => (after.total[name] - before.total[name]) / deliveries);
 }

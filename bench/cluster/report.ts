@@ -15,7 +15,7 @@ import {
 const RATES = [1_000, 10_000, 100_000];
 const BUSY = 0.6;
 
-/** What was measured, a row for each setup. */
+/** Measurements, a row for each setup. */
 export function tellMeasured(all: readonly Measured[]): string[] {
   return [
     'Processor milliseconds for each delivery. main, program: how busy the main thread of a node is, and the program that sends and receives;',
@@ -49,7 +49,7 @@ export function tellCosts(delivering: Costs, archiving: Costs): string[] {
   ];
 }
 
-/** What costs foretell of setups that they were not taken from, beside what was measured. */
+/** Predictions of costs for setups that they were not taken from, beside what was measured. */
 export function tellPredictions(costs: Costs, all: readonly Measured[], cores: number): string[] {
   return all.map(({ setup, outcome }) => {
     const spent = spentIn(costs, outcome.groupSize);
@@ -64,7 +64,7 @@ export function tellPredictions(costs: Costs, all: readonly Measured[], cores: n
   });
 }
 
-/** What rates need, one by one and in groups of a size. */
+/** Needs of rates, one by one and in groups of a size. */
 export function tellSizes(costs: Costs, groupSize: number): string[] {
   const columns = [
     'starts/s',

@@ -12,7 +12,7 @@ const DATABASES = [
   ['temporal', 'postgresql/v12/temporal'],
   ['temporal_visibility', 'postgresql/v12/visibility'],
 ] as const;
-/** What listens, as the server's environment calls it; the first is what clients use. */
+/** Ports of the server, as its environment calls them; the first is what clients use. */
 const PORTS = [
   ...['FRONTEND_MEMBERSHIP_PORT', 'FRONTEND_HTTP_PORT'],
   ...['MATCHING_GRPC_PORT', 'MATCHING_MEMBERSHIP_PORT', 'HISTORY_GRPC_PORT', 'HISTORY_MEMBERSHIP_PORT'],

@@ -1,13 +1,12 @@
 /**
- * What an installation needs for a rate, from what was measured. Everything that a delivery uses up has a part for its
- * execution in Temporal, which the deliveries of a group share, and a part of its own:
- * `execution / size of the group + delivery`. Two measurements, of deliveries one by one and of groups, give both
- * parts.
+ * Needs of an installation for a rate, from what was measured. Everything that a delivery uses up has a part for its
+ * execution in Temporal, which the deliveries of a group share, and a part of its own: `execution / size of the group +
+ * delivery`. Two measurements, of deliveries one by one and of groups, give both parts.
  */
 
 /**
- * What a delivery uses up: milliseconds of processor time, rows, commits and bytes of Temporal's databases, bytes of
- * the archive.
+ * Resources that a delivery uses: milliseconds of processor time, rows, commits and bytes of Temporal's databases,
+ * bytes of the records.
  */
 export const QUANTITIES = [
   'hooklineMs',
@@ -28,7 +27,7 @@ export const QUANTITIES = [
 export type Quantity = (typeof QUANTITIES)[number];
 export type Spent = Record<Quantity, number>;
 
-/** What was measured: for each delivery, in groups of so many. */
+/** Measurement: for each delivery, in groups of so many. */
 export interface Observation {
   groupSize: number;
   each: Spent;
@@ -55,7 +54,7 @@ export function costsOf(alone: Observation, grouped: Observation): Costs {
   };
 }
 
-/** What a delivery uses up in groups of a size. */
+/** Use of resources by a delivery in groups of a size. */
 export function spentIn({ execution, delivery }: Costs, groupSize: number): Spent {
   return forEach((name) => execution[name] / groupSize + delivery[name]);
 }
@@ -71,7 +70,7 @@ export function processorMs(spent: Spent): number {
   return hooklineMs + temporalMs + postgresqlMs + mongodbMs + programMs;
 }
 
-/** What a rate needs. Cores are those that are busy: plan for more. */
+/** Needs of a rate. Cores are those that are busy: plan for more. */
 export interface Size {
   executionsPerSecond: number;
   hooklineCores: number;
@@ -82,7 +81,7 @@ export interface Size {
   commitsPerSecond: number;
   rowsPerSecond: number;
   walBytesPerSecond: number;
-  /** What Temporal's databases grow by in a day. */
+  /** Growth of Temporal's databases in a day. */
   storedBytesPerDay: number;
   archiveBytesPerDay: number;
 }

@@ -9,7 +9,7 @@ import { connectDatabase } from '../../src/models/database.js';
 import { percentile } from '../support/statistics.js';
 import { findProcess, usageOf } from '../support/usage.js';
 
-/** What the log costs. */
+/** Cost of the log. */
 export interface LogCost {
   /** Processor time for each record: of this process, and of MongoDB's. Microseconds. */
   ours: number;

@@ -6,7 +6,7 @@ import { until } from '../support/until.js';
 import { startSteadily } from './bare-starts.js';
 import { BARE_STARTS_PER_SECOND, EVENTS_PER_SECOND, LEAD_SECONDS, type Travel } from './travel.js';
 
-/** What a bystander is told when it begins: its account, and where Temporal is. */
+/** Input of a bystander when it begins: its account, and where Temporal is. */
 export type Customer = Pick<BenchServers, 'temporalAddress' | 'namespace'> &
   Pick<BenchAccount, 'url' | 'key'>;
 

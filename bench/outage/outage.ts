@@ -7,11 +7,11 @@ import { findProcess, usageOf } from '../support/usage.js';
 import { startBystander } from './bystander.js';
 import { BARE_STARTS_PER_SECOND, EVENTS_PER_SECOND, type Travel } from './travel.js';
 
-/** What an endpoint that fails costs, beside what a healthy one costs in the same run. */
+/** Cost of an endpoint that fails, beside that of a healthy one in the same run. */
 export interface Outage {
   /** Events accepted each second: to a healthy endpoint, and to the failing one. */
   accepted: { healthy: number; failing: number };
-  /** What another endpoint sees, which is healthy and has little traffic. */
+  /** Times of another endpoint, which is healthy and has little traffic. */
   alone: Travel;
   /** The same while events for a healthy endpoint are accepted as fast as they come. */
   besideHealthy: Travel;

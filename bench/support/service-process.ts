@@ -7,7 +7,7 @@ import { type Usage, usageOf } from './usage.js';
 export interface ServiceProcess {
   url: string;
   pid: number;
-  /** What it has used; zeros if the system has no /proc. */
+  /** Resources that it has used; zeros if the system has no /proc. */
   usage(): Promise<Usage>;
   stop(): Promise<void>;
   /** Ends it at once, as a crash would. */

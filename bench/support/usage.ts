@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** What processes have used up. */
+/** Resources that processes have used. */
 export interface Usage {
   /** Milliseconds of processor time, user and system. */
   cpuMs: number;
@@ -22,7 +22,7 @@ export async function usageOf(pid: number): Promise<Usage | undefined> {
   }
 }
 
-/** What a process and its descendants have used. */
+/** Resources that a process and its descendants have used. */
 export interface TreeUsage {
   /** Milliseconds of processor time, user and system, of those that have ended as well. */
   cpuMs: number;

@@ -7,14 +7,14 @@ export type Values = Record<string, string | boolean | (string | boolean)[] | un
 export interface Command {
   /** In a few words. */
   summary: string;
-  /** What follows the name, such as `<kind> [options]`. */
+  /** Words that follow the name, such as `<kind> [options]`. */
   usage?: string;
-  /** What it does and what its options do, a line each. */
+  /** Description of the command and of its options, a line each. */
   help?: readonly string[];
   /** The words that can come first after the name, for those commands that have such. */
   actions?: readonly string[];
   options?: ParseArgsConfig['options'];
-  /** What follows the command is passed on as it was typed, options too. */
+  /** The words that follow the command are passed on as they were typed, options too. */
   isRaw?: boolean;
   run(values: Values, positionals: string[]): Promise<void>;
 }

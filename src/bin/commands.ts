@@ -21,8 +21,8 @@ async function loadServerSettings() {
 }
 
 /**
- * What runs the service. A command's module is loaded when it is run: `serve` must be ready soon, and what only `dev`
- * needs takes time to load.
+ * Commands that run the service. A command's module is loaded when it is run: `serve` must be ready soon, and what only
+ * `dev` needs takes time to load.
  */
 export const SERVICE_COMMANDS = {
   dev: {
@@ -180,7 +180,7 @@ const SHELL_COMMANDS = {
   },
 } as const satisfies Record<string, Command>;
 
-/** What needs neither a server nor settings. */
+/** Commands that need neither a server nor settings. */
 const PROOF_COMMANDS = {
   verify: {
     summary:

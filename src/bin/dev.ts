@@ -19,7 +19,7 @@ import { aborted, stopSignal } from './process/stop.js';
 import { Stops } from './service/stops.js';
 import { startService } from './service.js';
 
-/** What the development default may connect to besides public addresses. */
+/** Networks that the development default may connect to besides public addresses. */
 const LOOPBACK_NETWORKS = ['127.0.0.0/8', '::1/128'];
 
 /**

@@ -39,7 +39,7 @@ import { watchClocks } from './service/watch/clock-watch.js';
 import { startTracing } from './service/watch/tracing.js';
 import { runWorker } from './service/worker.js';
 
-/** What a process does: serve the API, run the worker, or both on one connection, which is the fastest. */
+/** Role of a process: serve the API, run the worker, or both on one connection, which is the fastest. */
 export const ROLES = ['all', 'api', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -63,7 +63,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** What most callers do not say. */
+/** Options that most callers leave out. */
 export interface ServiceOptions {
   /** The workflows to run. Default: those that the build made. */
   bundlePath?: string;

@@ -15,8 +15,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * What the commands read that use a server (`hookline trigger` and others). People export it where they run a server,
- * too.
+ * Variables of the commands that use a server (`hookline trigger` and others). People export them where they run
+ * a server, too.
  */
 const OF_CLIENTS = ['HOOKLINE_URL', 'HOOKLINE_API_KEY', 'HOOKLINE_ACCOUNT'];
 const KNOWN = new Set([...Object.keys(settingsSchema.shape), ...OF_CLIENTS]);

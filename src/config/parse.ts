@@ -39,7 +39,7 @@ export function asIssue<T>(parse: (text: string) => T) {
   };
 }
 
-/** What a parser makes of a text, and of which text where none is given. */
+/** Setting that a parser reads from a text, with the text where none is given. */
 export const parsed = <T>(parse: (text: string) => T) => z.string().transform(asIssue(parse));
 export const parsedOr = <T>(fallback: string, parse: (text: string) => T) =>
   z.string().default(fallback).transform(asIssue(parse));

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** What an HTTPS server presents: pass it as `{ cert, key }` to `https.createServer`. */
+/** Certificate of an HTTPS server: pass it as `{ cert, key }` to `https.createServer`. */
 export interface ServerCertificate {
   /** PEM. */
   cert: string;

@@ -8,7 +8,7 @@ export interface Registration {
   secret: string;
 }
 
-/** What the demo remembers between starts: that, and its own account's key. */
+/** State of the demo between starts: that, and its own account's key. */
 export interface DemoState extends Registration {
   account_id: string;
   api_key: string;
@@ -18,7 +18,7 @@ export interface DemoState extends Registration {
 
 const fileIn = (dataDir: string) => join(dataDir, 'demo', 'state.json');
 
-/** What an earlier start left; `undefined` where there was none. */
+/** State that an earlier start left; `undefined` where there was none. */
 export async function readDemoState(dataDir: string): Promise<DemoState | undefined> {
   try {
     return JSON.parse(await readFile(fileIn(dataDir), 'utf8')) as DemoState;

@@ -106,7 +106,7 @@ function verify(secret: Webhook, body: Buffer, headers: Record<string, string>):
   }
 }
 
-/** What to respond to the question whether this endpoint wants events: docs/endpoints.md, verification. */
+/** Response to the question whether this endpoint wants events: docs/endpoints.md, verification. */
 function challengeOf(headers: Record<string, string>, body: Buffer): string | undefined {
   if (headers['webhook-event-kind'] !== 'endpoint.verification') return undefined;
   return (JSON.parse(String(body)) as { challenge: string }).challenge;

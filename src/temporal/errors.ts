@@ -56,7 +56,7 @@ export class ReplayStateConflictError extends Error {
   override readonly name = 'ReplayStateConflictError';
 }
 
-/** What an act on a delivery or a replay returns; `undefined` if its state does not allow it. */
+/** Result of an action on a delivery or a replay; `undefined` if its state does not allow it. */
 export function unlessStateConflicts<R>(act: Promise<R>): Promise<R | undefined> {
   return act.catch((error: unknown) => {
     if (error instanceof DeliveryStateConflictError || error instanceof ReplayStateConflictError)
@@ -122,7 +122,7 @@ export async function startedNow(start: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** What a call to an execution answers; `undefined` if there is no such execution, or it has closed. */
+/** Result of a call to an execution; `undefined` if there is no such execution, or it has closed. */
 export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

@@ -9,7 +9,7 @@ interface Rule {
   name: string;
 }
 
-/** What breaks a rule: a file, or a folder where the rule is one of folders. */
+/** Violation of a rule: a file, or a folder where the rule is one of folders. */
 interface Violation {
   from: string;
   rule: Rule;
@@ -172,11 +172,13 @@ describe('Import rules', () => {
 });
 
 describe('Source rules', () => {
-  it('refuse what is long, wide or full, and a file that reads the environment or the clock of the machine', () => {
+  it('refuse what is long, wide, full or nameless, and what reads the environment or the clock of the machine', () => {
     const folder = project({
       'src/domain/long.ts': '\n// line'.repeat(401),
       'src/domain/wide.ts': `/** ${'word '.repeat(24)}*/\nexport const text = '${'word '.repeat(24)}';`,
       'src/domain/narrow.ts': `// ${'x'.repeat(117)}`,
+      'src/domain/nameless.ts': '/**\n * What it was.\n */',
+      'src/domain/named.ts': '/** Whatever is left. */\n// What is not a doc comment',
       ...numbered(15, (number) => `src/models/full/${number}.ts`),
       ...numbered(14, (number) => `src/models/fair/${number}.ts`),
       ...numbered(15, (number) => `test/unit/many/${number}.test.ts`),
@@ -199,6 +201,7 @@ describe('Source rules', () => {
       [
         'src/api/sly.ts',
         'src/domain/long.ts',
+        'src/domain/nameless.ts',
         'src/domain/wide.ts',
         'src/models/early.ts',
         'activities/late.ts',

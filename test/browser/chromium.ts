@@ -54,7 +54,7 @@ export function sharedBrowser(tests: Mocha.Context): Promise<Browser> {
 export interface Tab {
   context: BrowserContext;
   page: Page;
-  /** What went wrong in it: errors of scripts, and what the page's policy refused. */
+  /** Errors in it: of scripts, and refusals of the page's policy. */
   errors: string[];
 }
 
@@ -80,8 +80,8 @@ export async function openTab(browser: Browser): Promise<Tab> {
 }
 
 /**
- * What axe finds wrong with a page, for people who use a keyboard or a screen reader, or see little contrast. It is put
- * into the page past its policy, as the browser's own tools are.
+ * Barriers that axe finds on a page, for people who use a keyboard or a screen reader, or see little contrast. It is
+ * put into the page past its policy, as the browser's own tools are.
  *
  * @param only the rules to check; by default all
  */

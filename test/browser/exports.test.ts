@@ -15,7 +15,7 @@ import { button, says } from './steps.js';
 /** A way to the server on which the first export stops within a line, until it is let go of, and then breaks off. */
 interface Breaking {
   url: string;
-  /** What was asked for: the cursor, and the account that it is asked for. */
+  /** Requests: the cursor, and the account. */
   asked: { after: string | null; account: unknown }[];
   breakOff(): void;
   server: Server;
@@ -55,7 +55,7 @@ async function startBreaking(target: string, bytes: number): Promise<Breaking> {
 
 /** As in browsers that cannot write to disk by themselves. */
 const WITHOUT_PICKER = 'delete Window.prototype.showSaveFilePicker; delete window.showSaveFilePicker;';
-/** What the person chooses is a real file, in the folder that the browser keeps for the page. */
+/** The file that the person chooses is a real one, in the folder that the browser keeps for the page. */
 const PICKER = `window.showSaveFilePicker = async ({ suggestedName }) =>
   (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true });`;
 

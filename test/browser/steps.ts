@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { Stage } from './stage.js';
 
-/** What people do on every page. */
+/** Steps of people on every page. */
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
 /** Waits until a page says something. */

@@ -10,7 +10,7 @@ import { SIZES, type Size, startWalk, type Walk } from './walk.js';
 
 type Role = Parameters<typeof startWalk>[2];
 
-/** What people come for, and how often they may have to press something until it is done. */
+/** Tasks of people, and how often they may have to press something until each is done. */
 const BARS = {
   'an endpoint is added, verified, and its code copied': 5,
   'why a delivery failed is read, and it is retried': 3,

@@ -48,7 +48,7 @@ interface Resource {
   spec: any;
 }
 
-/** What a set of values renders, with made keys replaced: they are others each time. */
+/** Resources that a set of values renders, with made keys replaced: they are others each time. */
 function rendered(values: string): { text: string; resources: Resource[] } {
   const { stdout, stderr, status } = render('--values', join(FOLDER, `${values}.yaml`));
   equal(status, 0, stderr);

@@ -12,7 +12,7 @@ import { needs } from '../support/needs.js';
 // The command that makes keys is run.
 needs('build');
 
-/** What an installation in production has keys of, as their settings. */
+/** Settings for the keys of an installation in production. */
 const KEYS = ['HOOKLINE_SECRET_KEYS', 'HOOKLINE_PAYLOAD_KEYS', 'HOOKLINE_WRAPPING_KEYS', 'HOOKLINE_LOG_KEY'];
 
 const page = (name: string) => readFileSync(`docs/tasks/${name}.md`, 'utf8');

@@ -8,8 +8,8 @@ import { type SharedSystem, sharedSystem } from '../support/system.js';
 import { shapeOf } from './shape.js';
 
 /**
- * What clients of a released version rely on. A recorded response never changes: what must be different goes into a new
- * version.
+ * Responses that clients of a released version rely on. A recorded response never changes: what must be different goes
+ * into a new version.
  */
 describe('the contract of', () => {
   let system: SharedSystem;

@@ -1,4 +1,4 @@
-/** What a JSON value is made of, with its values left out: names of types, and of ids by their prefix. */
+/** Shape of a JSON value, with its values left out: names of types, and of ids by their prefix. */
 export function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
   if (value === null) return 'null';

@@ -8,8 +8,8 @@ import * as messages from '../../workflows/messages.js';
 import { endOf, HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } from './histories.js';
 
 /**
- * What the histories must show. The keys are checked against the types of the code: who adds an activity, a kind of
- * report, an outcome or a reason has to add it here, and then a history of it.
+ * Elements that the histories must show. The keys are checked against the types of the code: who adds an activity, a
+ * kind of report, an outcome or a reason has to add it here, and then a history of it.
  */
 const ACTIVITIES = {
   actForReplay: true,

@@ -20,7 +20,7 @@ export interface Accepted {
   deliveries: { id: string; endpoint_id: string }[];
 }
 
-/** What a test does as an API client. */
+/** Calls of a test as an API client. */
 export interface ApiClient {
   url: string;
   accountId: string;

@@ -1,8 +1,6 @@
 const ends: (() => Promise<unknown>)[] = [];
 
-/**
- * What tests of this process share is ended with this when all are over; the processes of a parallel run end without.
- */
+/** Ends what tests of this process share when all are over; the processes of a parallel run end without. */
 export function atEnd(end: () => Promise<unknown>): void {
   ends.push(end);
 }

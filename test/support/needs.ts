@@ -2,8 +2,8 @@ import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /**
- * What a run of tests makes once for all its processes, and only if one of them needs it: `build`, Hookline as it is
- * built, and `servers`, Temporal and MongoDB, with that build.
+ * Need that a run of tests satisfies once for all its processes, and only if one of them has it: `build`, Hookline as
+ * it is built, and `servers`, Temporal and MongoDB, with that build.
  */
 export type Need = 'build' | 'servers';
 

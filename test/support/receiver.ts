@@ -126,7 +126,7 @@ export async function startReceiver(
   };
 }
 
-/** What has been received so far, and a way to wait for more without polling. */
+/** Requests that have been received so far, and a way to wait for more without polling. */
 class RequestLog<T> {
   readonly entries: T[] = [];
   readonly #events = new EventEmitter().setMaxListeners(0);

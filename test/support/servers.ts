@@ -8,7 +8,7 @@ export interface TestServers {
   temporalAddress: string;
   namespace: string;
   mongodbUri: string;
-  /** What Temporal demands, in the rehearsal of Temporal Cloud. */
+  /** Key that Temporal demands, in the rehearsal of Temporal Cloud. */
   apiKey?: string;
 }
 

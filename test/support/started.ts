@@ -2,8 +2,8 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 
 /**
- * What a run of tests counts, because each costs seconds of the processor: systems in processes of tests, and processes
- * of Hookline.
+ * Starts that a run of tests counts, because each costs seconds of the processor: systems in processes of tests, and
+ * processes of Hookline.
  */
 export type Started = 'system' | 'process';
 
@@ -19,7 +19,7 @@ export function countStart(what: Started): void {
   append(what);
 }
 
-/** What the tests of each folder have cost since it was last written down. */
+/** Cost of the tests of each folder since it was last written down. */
 const costs = new Map<string, number>();
 let folder = '';
 let countedMs = 0;

@@ -24,7 +24,7 @@ import { warnings } from './warnings.js';
 export interface TestSystem {
   service: Service;
   url: string;
-  /** What a process of its own would be started with. */
+  /** Environment with which a process of its own would be started. */
   environment: Record<string, string>;
   settings: Settings;
   database: Database;

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { userCacheDir } from '../../packages/embedded-servers/src/index.js';
 
-/** What the code of the portal needs, besides the language, in the versions that it is tried with. */
+/** Packages that the code of the portal needs, besides the language, in the versions that it is tried with. */
 const NODE_PACKAGES = ['express@5.3.0', 'standardwebhooks@1.1.1'];
 const PYTHON_PACKAGES = ['flask==3.1.3', 'fastapi==0.165.0', 'uvicorn==0.54.0', 'standardwebhooks==1.1.0'];
 

@@ -43,9 +43,9 @@ export async function runSchemathesis(
 }
 
 /**
- * What JSON Schema cannot say: that a cursor is one that was given, a time is to come, a duration has bounds, a schema
- * is one, or two settings go together. For these operations it is not checked that everything that matches the schema
- * is accepted. And that a precondition fails is no mistake of the API's.
+ * Operations with rules that JSON Schema cannot say: that a cursor is one that was given, a time is to come, a duration
+ * has bounds, a schema is one, or two settings go together. For these operations it is not checked that everything that
+ * matches the schema is accepted. And that a precondition fails is no mistake of the API's.
  */
 const BEYOND_SCHEMA = [
   'GET /v18.0/endpoints/{id}',
@@ -69,7 +69,7 @@ const BEYOND_SCHEMA = [
   'PUT /v18.0/event_kinds/{name}',
 ];
 
-/** What has a cursor or a time among its parameters. */
+/** Operations with a cursor or a time among their parameters. */
 function listsOf(document: string): string[] {
   const { paths } = JSON.parse(document) as {
     paths: Record<string, Record<string, { parameters?: { name: string }[] }>>;

@@ -18,7 +18,7 @@ const LIMIT_MS = 120_000;
 let server: Socket | undefined;
 let isVictimSilent = true;
 
-/** What a name that failed once waits for beside those of another account. */
+/** Time that a name which failed once waits beside those of another account. */
 export const failedNames: Probe = {
   name: 'failed-names',
   about: `a name that failed once waits for none of ${SILENT_NAMES} silent ones of another account`,

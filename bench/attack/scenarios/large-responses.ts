@@ -7,7 +7,7 @@ import { newWitnessKey, readWitnessSigner } from '../../../packages/tlog/src/ind
 import { purchase } from '../../support/load.js';
 import type { Attack } from '../attack.js';
 
-/** What the witness answers: so many megabytes, compressed to a thousandth. */
+/** Size of the witness's response: so many megabytes, compressed to a thousandth. */
 const MEGABYTES = 400;
 const BETWEEN_EVENTS_MS = 500;
 

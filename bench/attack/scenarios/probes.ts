@@ -11,8 +11,8 @@ const idOf = ({ text }: { text: string }) => (JSON.parse(text) as { id: string }
 const endpoint = { target_url: 'https://x.example.com/', event_kinds: ['purchase'] };
 
 /**
- * What an attacker may still read, after its access has ended: more than the 5 seconds that a revocation takes,
- * milliseconds.
+ * Time for which an attacker may still read after its access has ended: more than the 5 seconds that a revocation
+ * takes, milliseconds.
  */
 const REVOKED_WITHIN_MS = 15_000;
 

@@ -23,7 +23,7 @@ export const names: Attack = {
 const ask = (hostile: Hostile, side: number) =>
   hostile.request('GET', `${PATHS[side % PATHS.length]}?${NAMES}`, undefined, { authorization: '' });
 
-/** What requests cost the main thread of the service before anything else is asked of it. */
+/** Cost of requests to the main thread of the service before anything else is asked of it. */
 async function cost({ system }: Target, hostile: Hostile): Promise<string> {
   const before = mainThreadTimeOf(system.pid);
   for (let at = 0; at < MEASURED; at += 1) await ask(hostile, 0);

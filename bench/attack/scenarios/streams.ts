@@ -5,7 +5,7 @@ import { STREAM_PROTOCOL } from '../../../src/domain/listener/listener.js';
 import { type Answers, type Attack, type Hostile, insist } from '../attack.js';
 
 const FRAME = JSON.stringify({ type: 'failure', number: 9, error_code: 'timeout' });
-/** What may wait to be sent before more is: the attacker's own memory, bytes. */
+/** Most bytes that wait to be sent before more are: the attacker's own memory. */
 const MOST_BUFFERED = 1_000_000;
 
 export const frames: Attack = {

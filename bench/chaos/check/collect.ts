@@ -15,7 +15,7 @@ const HOOKLINE = fileURLToPath(new URL('../../../bin/hookline.js', import.meta.u
 /** A change, as far as it is looked at. */
 type ShownChange = Omit<ActChange, 'deliveryId'> & { resource: string };
 
-/** What all views say of all accounts. */
+/** Content of all views of all accounts. */
 export type Views = Pick<Collected, 'deliveries' | 'events' | 'changes' | 'openInStats'>;
 
 /**

@@ -9,16 +9,16 @@ export interface Collected {
   /** Faults as they were made. */
   disruptions: Disruption[];
   acts: DoneAct[];
-  /** What had not come to rest long after the last fault. */
+  /** Resources that had not come to rest long after the last fault. */
   unsettled: string[];
   deliveries: DeliveryViews[];
   events: EventViews[];
-  /** What was done to deliveries, by `GET /changes`. */
+  /** Actions on deliveries, by `GET /changes`. */
   changes: ActChange[];
   /** Open deliveries that `GET /stats` counts, by account. */
   openInStats: Record<string, number>;
   log: LogViews;
-  /** What `hookline records verify` said is different. */
+  /** Differences that `hookline records verify` reported. */
   recordDifferences: string[];
 }
 
@@ -61,7 +61,7 @@ export interface Received {
   /** The status that was sent; absent where there was no answer, or none that is HTTP. */
   answered?: number;
   answeredMs?: number;
-  /** What its `Retry-After` asked for. */
+  /** Time that its `Retry-After` asked for. */
   notBeforeMs?: number;
 }
 
@@ -89,7 +89,7 @@ export interface DoneAct {
   /** 0: no answer. */
   status: number;
   accountId: string;
-  /** What it was done to: a delivery, an endpoint, a subject. */
+  /** Resource of the action: a delivery, an endpoint, a subject. */
   resource: string;
 }
 
@@ -184,6 +184,6 @@ export interface EventViews {
 export interface LogViews {
   /** Checkpoints that were read, in the order in which they were. */
   checkpoints: { atMs: number; size: number; root: string }[];
-  /** What did not hold: a signature, a proof between two of them. */
+  /** Faults: of a signature, or of a proof between two of them. */
   problems: string[];
 }

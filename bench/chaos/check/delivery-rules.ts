@@ -78,7 +78,10 @@ export const early: Check = (collected) => {
   ]);
 };
 
-/** What had succeeded was not sent again, nor what the record lacks sent, unless a fault was near. */
+/**
+ * A delivery that had succeeded was not sent again, nor was anything sent that the record lacks, unless a fault was
+ * near.
+ */
 export const repeated: Check = (collected) =>
   matchAll(collected).flatMap((one) => {
     const { views, unrecorded, runs } = one;
@@ -213,8 +216,8 @@ function beforeSchedule({ id }: DeliveryViews, run: Run, endpoint: EndpointFacts
 }
 
 /**
- * What a receiver asked for by `Retry-After`, and Hookline recorded, holds for all later attempts but those made on
- * request.
+ * The time that a receiver asked for by `Retry-After`, and Hookline recorded, holds for all later attempts but those
+ * made on request.
  */
 function beforeRetryAfter({ id }: DeliveryViews, run: Run): Finding[] {
   return run.flatMap(({ attempt, request }, index): Finding[] => {

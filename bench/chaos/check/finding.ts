@@ -22,7 +22,7 @@ export type RuleName = keyof typeof RULES;
 /** A rule that was broken, with what each view said. */
 export interface Finding {
   rule: RuleName;
-  /** What it is about: the id of a delivery, an event or an account. */
+  /** Subject of the finding: the id of a delivery, an event or an account. */
   id: string;
   text: string;
 }
@@ -31,8 +31,8 @@ export interface Finding {
 export type Check = (collected: Collected) => Finding[];
 
 /**
- * What was under way when a fault began may be repeated for so long after it ended: connections and workers are given
- * up late.
+ * Time after the end of a fault in which work that was under way when it began may be repeated: connections and workers
+ * are given up late.
  */
 const AFTERMATH_MS = 30_000;
 /** An attempt under way may have begun so long before the fault. */

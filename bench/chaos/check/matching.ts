@@ -1,6 +1,6 @@
 import type { AttemptFacts, Collected, DeliveryViews, FullRow, Received } from './collected.js';
 
-/** What receivers got of one delivery, beside what its record says. */
+/** Requests of one delivery that receivers got, beside its record. */
 export interface Matched {
   views: DeliveryViews;
   received: Received[];

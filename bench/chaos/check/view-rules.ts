@@ -52,7 +52,7 @@ function disagreements(views: DeliveryViews): Finding[] {
   return found;
 }
 
-/** What is read of one delivery at a time. */
+/** Reads of one delivery at a time. */
 function singleReads({ id, timeline, explained, certified }: DeliveryViews, record: FullRow): Finding[] {
   const found: Finding[] = [];
   const say = (text: string) => void found.push({ rule: 'views', id, text });
@@ -159,7 +159,7 @@ const DONE: Record<string, string> = {
   replayed: 'replay',
 };
 
-/** What changes say was done to a delivery stands in its record, as often. */
+/** Actions on a delivery that changes have stand in its record, as often. */
 export const acts: Check = ({ changes, deliveries }) => {
   const views = new Map(deliveries.map((one) => [one.id, one]));
   const claimed = new Map<string, number>();

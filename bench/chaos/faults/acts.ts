@@ -8,13 +8,13 @@ import { type Answer, ask } from '../world/client.js';
 import type { Producers } from '../world/producers.js';
 import type { ChaosAccount, World } from '../world/world.js';
 
-/** What is not answered, or answered 503, is asked for again so often, after this time in milliseconds. */
+/** Tries of a request that gets no response, or 503, and the time between two in milliseconds. */
 const TRIES = 20;
 const AGAIN_MS = 1_000;
 /** How long an endpoint or a delivery is paused. Milliseconds. */
 const PAUSED_MS = 2_000;
 
-/** What acts are done with. */
+/** Context of actions. */
 export interface ActContext {
   world: World;
   producers: Producers;

@@ -1,10 +1,10 @@
-/** What a fault is done to. Faults that are made at once have different ones. */
+/** Target of a fault. Faults that are made at once have different ones. */
 export type Struck = 'node' | 'nodes' | 'temporal' | 'mongodb' | 'link' | 'receiver' | 'disk';
 
 /** A kind of fault. */
 export interface FaultKind {
   name: string;
-  /** What happens, in words. */
+  /** Description of the fault, in words. */
   about: string;
   strikes: Struck;
 }
@@ -52,7 +52,7 @@ export const FAULT_KINDS = [
 
 export type FaultName = (typeof FAULT_KINDS)[number]['name'];
 
-/** What people and systems do meanwhile, by the public API. */
+/** Actions of people and systems meanwhile, by the public API. */
 export const ACT_KINDS = [
   'rotate-secret',
   'pause-endpoint',

@@ -30,7 +30,7 @@ export interface Round {
   restMs: number;
 }
 
-/** What will be done in a run. */
+/** Plan of a run. */
 export interface Plan {
   seed: number;
   rounds: Round[];

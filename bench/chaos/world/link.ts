@@ -6,11 +6,9 @@ export type LinkState =
   | { kind: 'well' }
   /** Connections end, and new ones are refused. */
   | { kind: 'cut' }
-  /** What is sent in either direction arrives so much later, milliseconds. */
+  /** Everything that is sent in either direction arrives so much later, milliseconds. */
   | { kind: 'slow'; byMs: number }
-  /**
-   * What clients send arrives, what servers answer does not. When the link is well again, all of its connections end.
-   */
+  /** Bytes of clients arrive, bytes of servers do not. When the link is well again, all of its connections end. */
   | { kind: 'unanswered' };
 
 /** A network between two programs: a TCP proxy that can be broken. */

@@ -20,7 +20,7 @@ export type Manner =
   | '503'
   | 'garbage';
 
-/** What `Retry-After` asks for, seconds. */
+/** Time that `Retry-After` asks for, seconds. */
 const RETRY_AFTER_S = 3;
 
 /** Subscribers over HTTPS, which note every request. Each has a path of its own. */

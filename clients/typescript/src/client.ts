@@ -27,6 +27,21 @@ export interface PostEventOptions {
   keys?: Record<string, string>;
   /** The version of the kind's schema that the payload is checked against. Default: the newest. */
   schemaVersion?: number;
+  /** Ids of the only endpoints that may get the event. Default: every endpoint that it matches. */
+  endpoints?: readonly string[];
+  signal?: AbortSignal;
+}
+
+/** One of several events: as `postEvent` takes it. */
+export interface EventToPost extends Omit<PostEventOptions, 'signal'> {
+  kind: string;
+  /** An object, or JSON as text, which is delivered byte for byte. */
+  payload: object | string;
+}
+
+export interface PostEventsOptions {
+  /** Default: if one event cannot be accepted, none is. `each`: every event is accepted or refused by itself. */
+  mode?: 'all_or_nothing' | 'each';
   signal?: AbortSignal;
 }
 
@@ -94,7 +109,7 @@ export class Hookline {
   async postEvent(
     kind: string,
     payload: object | string,
-    { idempotencyKey = newIdempotencyKey(), keys, schemaVersion, signal }: PostEventOptions = {},
+    { idempotencyKey = newIdempotencyKey(), keys, schemaVersion, endpoints, signal }: PostEventOptions = {},
   ): Promise<Schemas['Acceptance']> {
     const named = Object.entries(keys ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     return this.post('/v18.0/events/{kind_or_id}', {
@@ -104,10 +119,40 @@ export class Hookline {
         header: {
           'Idempotency-Key': idempotencyKey,
           ...(named.length > 0 && { 'Hookline-Key': named.join(',') }),
+          ...(endpoints && { 'Hookline-Endpoints': endpoints.join(',') }),
         },
       },
       headers: { 'content-type': 'application/json' },
       body: payload as Schemas['PurchasePayload'],
+      ...(signal && { signal }),
+    });
+  }
+
+  /**
+   * Posts up to 100 events in one request.
+   *
+   * @returns what became of each, in their order
+   */
+  async postEvents(
+    events: readonly EventToPost[],
+    { mode = 'all_or_nothing', signal }: PostEventsOptions = {},
+  ): Promise<Schemas['BatchAcceptance']> {
+    const members = events.map(({ kind, payload, idempotencyKey = newIdempotencyKey(), ...event }) => {
+      const { keys, schemaVersion: schema_version, endpoints: endpoint_ids } = event;
+      const rest = JSON.stringify({
+        kind,
+        idempotency_key: idempotencyKey,
+        keys,
+        schema_version,
+        endpoint_ids,
+      });
+      const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
+      return `${rest.slice(0, -1)},"payload":${text}}`;
+    });
+    return this.post('/v18.0/events', {
+      // Each event has a key: the request may be sent again.
+      headers: { 'content-type': 'application/json', 'idempotency-key': newIdempotencyKey() },
+      body: `{"mode":"${mode}","events":[${members.join()}]}` as unknown as Schemas['AcceptEventsBody'],
       ...(signal && { signal }),
     });
   }

@@ -1,7 +1,7 @@
 import { parseHttpDate } from './http-date.js';
 import type { components } from './schema.js';
 
-/** What the API answers when it refuses a request (RFC 9457). */
+/** Response of the API when it refuses a request (RFC 9457). */
 export type Problem = components['schemas']['Problem'];
 
 /** A fault of one field or parameter of the request. */
@@ -17,7 +17,7 @@ export class HooklineError extends Error {
   readonly status: number;
   /** Stable: what a program decides by, such as `rate_limited`. `unexpected_answer` if Hookline did not answer. */
   readonly code: string;
-  /** What is wrong with single fields and parameters; empty if nothing is. */
+  /** Errors of single fields and parameters; empty if there are none. */
   readonly errors: readonly FieldError[];
   /** Names the request in the log of the server. */
   readonly requestId: string | undefined;

@@ -4,11 +4,13 @@
  * @module
  */
 export {
+  type EventToPost,
   Hookline,
   type HooklineOptions,
   type ListOptions,
   newIdempotencyKey,
   type PostEventOptions,
+  type PostEventsOptions,
 } from './client.js';
 export {
   type FieldError,

@@ -4,6 +4,30 @@
  */
 
 export interface paths {
+    "/v18.0/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        /**
+         * Accept up to 100 events, all or none, or each by itself
+         * @description Requires the scope `events:write`.
+         */
+        post: operations["acceptEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/events/{kind_or_id}": {
         parameters: {
             query?: never;
@@ -22,26 +46,6 @@ export interface paths {
          * @description Requires the scope `events:write`.
          */
         post: operations["acceptEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v18.0/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List events
-         * @description Requires the scope `deliveries:read`.
-         */
-        get: operations["listEvents"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1586,35 +1590,146 @@ export interface webhooks {
 export interface components {
     schemas: {
         /**
-         * @description A customer completed a purchase.
          * @example {
-         *       "order_id": "order-1001",
-         *       "customer_email": "ada@example.com",
-         *       "total": 12.5,
-         *       "items": [
+         *       "events": [
          *         {
-         *           "name": "Notebook",
-         *           "qty": 2
+         *           "kind": "purchase",
+         *           "payload": {
+         *             "order_id": "1001",
+         *             "customer_email": "ada@example.com",
+         *             "total": 12.5,
+         *             "items": [
+         *               {
+         *                 "name": "Notebook",
+         *                 "qty": 2
+         *               }
+         *             ],
+         *             "created_at": "2026-01-31T12:00:00Z"
+         *           },
+         *           "idempotency_key": "order-1001"
+         *         },
+         *         {
+         *           "kind": "purchase",
+         *           "payload": {
+         *             "order_id": "1002",
+         *             "customer_email": "ada@example.com",
+         *             "total": 12.5,
+         *             "items": [
+         *               {
+         *                 "name": "Notebook",
+         *                 "qty": 2
+         *               }
+         *             ],
+         *             "created_at": "2026-01-31T12:00:00Z"
+         *           },
+         *           "idempotency_key": "order-1002"
          *         }
-         *       ],
-         *       "created_at": "2026-01-31T12:00:00Z"
+         *       ]
          *     }
          */
-        PurchasePayload: {
-            order_id: string;
-            /** Format: idn-email */
-            customer_email: string;
-            /** @description Decimal amount; the currency is the producer’s. */
-            total: number;
-            items: {
-                name: string;
-                qty: number;
-            }[];
+        AcceptEventsBody: {
             /**
-             * Format: date-time
-             * @description ISO 8601, UTC.
+             * @description all_or_nothing: if one event cannot be accepted, none is. each: every event is accepted or refused by itself
+             * @default all_or_nothing
+             * @enum {string}
              */
-            created_at: string;
+            mode?: "all_or_nothing" | "each";
+            events: {
+                /** @description Kind of the event */
+                kind: string;
+                /** @description Valid for the kind, at most 256 KiB. It is delivered byte for byte */
+                payload: unknown;
+                /** @description As the header Idempotency-Key, for this event */
+                idempotency_key?: string;
+                /** @description Business keys that are not in the payload */
+                keys?: {
+                    [key: string]: string;
+                };
+                /** @description The person that the event is about */
+                subject?: string;
+                /** @description The only endpoints that may get the event: it goes to those of them that it matches */
+                endpoint_ids?: string[];
+                /** @description Version of the kind's schema; absent for the newest */
+                schema_version?: number;
+            }[];
+        };
+        /**
+         * @example {
+         *       "accepted": 1,
+         *       "refused": 0,
+         *       "results": [
+         *         {
+         *           "status": 202,
+         *           "event": {
+         *             "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+         *             "kind": "purchase",
+         *             "created_at": "2026-11-21T12:00:00.000Z",
+         *             "sequence": 17,
+         *             "delivery_count": 1,
+         *             "deliveries": [
+         *               {
+         *                 "id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+         *                 "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN"
+         *               }
+         *             ]
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        BatchAcceptance: {
+            /** @description Events that are stored */
+            accepted: number;
+            refused: number;
+            /** @description In the order of the events */
+            results: components["schemas"]["BatchResult"][];
+        };
+        BatchResult: {
+            /** @description 202: the event is accepted. Otherwise that of the problem */
+            status: number;
+            /** @description Absent if it is not accepted */
+            event?: components["schemas"]["Acceptance"];
+            /**
+             * @description Why it is not accepted; pointers are into the request
+             * @example {
+             *       "type": "https://hookline.example.com/errors/invalid_request",
+             *       "title": "The request is not valid",
+             *       "status": 400,
+             *       "detail": "The request is not valid: /name is missing.",
+             *       "code": "invalid_request",
+             *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR",
+             *       "errors": [
+             *         {
+             *           "pointer": "/name",
+             *           "detail": "is missing"
+             *         }
+             *       ]
+             *     }
+             */
+            problem?: {
+                /** @description Address of a page that says what to do about this error */
+                type: string;
+                title: string;
+                status: number;
+                detail: string;
+                /** @description Stable: depend on it */
+                code: string;
+                request_id: string;
+                errors?: {
+                    /** @description JSON Pointer (RFC 6901) into the body */
+                    pointer?: string;
+                    /** @description Name of a query parameter, path parameter or header */
+                    parameter?: string;
+                    detail: string;
+                }[];
+                /** @description Of a link to the portal that has ended: how the portal looks, and where to get another link */
+                portal?: {
+                    name?: string;
+                    logo_url?: string;
+                    color?: string;
+                    return_url?: string;
+                };
+            };
         };
         /**
          * @example {
@@ -1647,6 +1762,37 @@ export interface components {
                 id: string;
                 endpoint_id: string;
             }[];
+        };
+        /**
+         * @description A customer completed a purchase.
+         * @example {
+         *       "order_id": "order-1001",
+         *       "customer_email": "ada@example.com",
+         *       "total": 12.5,
+         *       "items": [
+         *         {
+         *           "name": "Notebook",
+         *           "qty": 2
+         *         }
+         *       ],
+         *       "created_at": "2026-01-31T12:00:00Z"
+         *     }
+         */
+        PurchasePayload: {
+            order_id: string;
+            /** Format: idn-email */
+            customer_email: string;
+            /** @description Decimal amount; the currency is the producer’s. */
+            total: number;
+            items: {
+                name: string;
+                qty: number;
+            }[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            created_at: string;
         };
         EventSummaryPage: {
             data: components["schemas"]["EventSummary"][];
@@ -1690,6 +1836,8 @@ export interface components {
             deliveries: components["schemas"]["DeliverySummary"][];
             /** @description As it was received; null once it is no longer kept, and if it was erased */
             payload: unknown;
+            /** @description The only endpoints that could get it, as its producer named them; absent if there are none */
+            named_endpoints?: string[];
             /**
              * @description Present if the payload cannot be read any more: its subject was erased
              * @constant
@@ -2946,7 +3094,7 @@ export interface components {
              * @description Stable: depend on it
              * @enum {string}
              */
-            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
+            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
             /** @description Human-readable, with the evidence */
             summary: string;
             /**
@@ -6143,6 +6291,171 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listEvents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                kind?: string;
+                endpoint_id?: string;
+                event_id?: string;
+                key?: string;
+                status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
+                open?: "true" | "false";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
+                status_code?: number;
+                created_after?: string;
+                created_before?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events, the latest first; of those with a delivery that matches, if deliveries are filtered, in the order of these deliveries. An event whose deliveries change between two such pages can be on both. A page can have fewer rows than its limit: only a page without next is the last */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *           "kind": "purchase",
+                     *           "created_at": "2026-11-21T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventSummaryPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    acceptEvents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         {
+                 *           "kind": "purchase",
+                 *           "payload": {
+                 *             "order_id": "1001",
+                 *             "customer_email": "ada@example.com",
+                 *             "total": 12.5,
+                 *             "items": [
+                 *               {
+                 *                 "name": "Notebook",
+                 *                 "qty": 2
+                 *               }
+                 *             ],
+                 *             "created_at": "2026-01-31T12:00:00Z"
+                 *           },
+                 *           "idempotency_key": "order-1001"
+                 *         },
+                 *         {
+                 *           "kind": "purchase",
+                 *           "payload": {
+                 *             "order_id": "1002",
+                 *             "customer_email": "ada@example.com",
+                 *             "total": 12.5,
+                 *             "items": [
+                 *               {
+                 *                 "name": "Notebook",
+                 *                 "qty": 2
+                 *               }
+                 *             ],
+                 *             "created_at": "2026-01-31T12:00:00Z"
+                 *           },
+                 *           "idempotency_key": "order-1002"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AcceptEventsBody"];
+            };
+        };
+        responses: {
+            /** @description The request, of at most 1 MiB, was processed: what became of each event */
+            202: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accepted": 1,
+                     *       "refused": 0,
+                     *       "results": [
+                     *         {
+                     *           "status": 202,
+                     *           "event": {
+                     *             "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *             "kind": "purchase",
+                     *             "created_at": "2026-11-21T12:00:00.000Z",
+                     *             "sequence": 17,
+                     *             "delivery_count": 1,
+                     *             "deliveries": [
+                     *               {
+                     *                 "id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *                 "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN"
+                     *               }
+                     *             ]
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchAcceptance"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found.unknown_event_kind"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict.idempotency_conflict"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     getEvent: {
         parameters: {
             query?: never;
@@ -6226,6 +6539,8 @@ export interface operations {
                 "Hookline-Key"?: string;
                 /** @description The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it */
                 "Hookline-Subject"?: string;
+                /** @description Ids of the only endpoints that may get the event, with commas between: it goes to those of them that it matches. Without this header it goes to every endpoint that it matches */
+                "Hookline-Endpoints"?: string;
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
             };
@@ -6291,68 +6606,6 @@ export interface operations {
             409: components["responses"]["account_state_conflict.idempotency_conflict"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal_error"];
-            503: components["responses"]["unavailable"];
-        };
-    };
-    listEvents: {
-        parameters: {
-            query?: {
-                limit?: number;
-                after?: string;
-                kind?: string;
-                endpoint_id?: string;
-                event_id?: string;
-                key?: string;
-                status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
-                open?: "true" | "false";
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
-                status_code?: number;
-                created_after?: string;
-                created_before?: string;
-            };
-            header?: {
-                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
-                "Hookline-Account"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of events, the latest first; of those with a delivery that matches, if deliveries are filtered, in the order of these deliveries. An event whose deliveries change between two such pages can be on both. A page can have fewer rows than its limit: only a page without next is the last */
-            200: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
-                     *           "kind": "purchase",
-                     *           "created_at": "2026-11-21T12:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "paging": {
-                     *         "cursors": {}
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["EventSummaryPage"];
-                };
-            };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
-            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
-            404: components["responses"]["not_found"];
-            406: components["responses"]["not_acceptable"];
-            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -7583,7 +7836,6 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8782,7 +9034,7 @@ export interface operations {
                 created_after: string;
                 created_before?: string;
                 event_kind?: string;
-                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
+                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -8969,7 +9221,6 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10884,7 +11135,6 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {

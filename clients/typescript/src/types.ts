@@ -6,7 +6,7 @@ export type { components, operations, paths } from './schema.js';
 /** Schemas of the API by name: `Schemas['Endpoint']`. */
 export type Schemas = components['schemas'];
 
-/** What is answered as JSON; some answers can be asked for as text, too. */
+/** Client of responses as JSON; some responses can be requested as text, too. */
 type JsonClient = Client<paths, 'application/json'>;
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -14,7 +14,7 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 /** The paths that have a method, as the OpenAPI document writes them: `/v18.0/endpoints/{id}`. */
 export type PathsWith<M extends Method> = ClientPathsWithMethod<JsonClient, M>;
 
-/** What a successful answer holds; undefined for an answer without a body. */
+/** Body of a successful response; undefined for a response without one. */
 export type AnswerOf<M extends Method, Path extends PathsWith<M>> = [
   MethodResponse<JsonClient, M, Path>,
 ] extends [never]
@@ -40,7 +40,7 @@ export type ListPath = {
 export type ItemOf<Path extends ListPath> =
   AnswerOf<'get', Path> extends { data: (infer Item)[] } ? Item : never;
 
-/** What a list can be filtered by, besides the cursor, which the client keeps. */
+/** Filters of a list, besides the cursor, which the client keeps. */
 export type QueryOf<Path extends ListPath> = paths[Path] extends {
   get: { parameters: { query?: infer Query } };
 }

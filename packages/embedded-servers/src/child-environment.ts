@@ -1,6 +1,6 @@
 /**
- * What any program may need to know of its user: where things are, how the network is reached, in which language it
- * speaks. A name that ends with `*` stands for all that begin so.
+ * Variables that any program may need: where things are, how the network is reached, in which language it speaks. A
+ * name that ends with `*` stands for all that begin so.
  */
 const COMMON = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'TMP', 'TEMP', 'XDG_*'],

@@ -1,4 +1,4 @@
-/** What this package has for others: what starts servers, what finds programs, and what runs them. */
+/** Exports of this package: it starts servers, finds programs, and runs them. */
 export { downloadWay } from './binaries/download.js';
 export { type Found, findBinary, isExecutable, onPath, pathWay, type Way } from './binaries/find-binary.js';
 export { type GoProgram, goBuildWay } from './binaries/go-build.js';

@@ -8,7 +8,7 @@ export type Report = (line: string) => void;
  */
 export type How = 'path' | 'downloaded' | 'wheel' | 'built';
 
-/** What the start of a server needs to know, whichever it is. */
+/** Options of the start of a server, whichever it is. */
 export interface EmbeddedOptions {
   /** Folder of the project's data; one for each server, and `logs/`, are made in it. */
   dataDir: string;

@@ -10,7 +10,7 @@ describe('the port of Temporal UI under `hookline dev`', () => {
   let ui: Server;
   let port: number;
   let proxy: { close(): void };
-  /** What Temporal UI was asked. */
+  /** Requests that Temporal UI got. */
   const asked: { url: string | undefined; host: string | undefined; body: string }[] = [];
 
   before(async () => {

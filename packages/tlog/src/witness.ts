@@ -16,7 +16,7 @@ export interface WitnessOptions {
   state: WitnessState;
 }
 
-/** What a witness saw last of each log: signed checkpoints by origin. */
+/** Latest checkpoints that a witness saw of each log: signed, by origin. */
 export type Seen = Readonly<Record<string, string>>;
 
 /** Where a witness keeps what it saw. Who loses it has lost the witness, and needs a new key. */

@@ -90,7 +90,7 @@ function payloadsSchema(components: SchemaComponents): JsonObject {
 }
 
 function successes(
-  { responses, method, headers: taken = {} }: Operation,
+  { responses, method, location, headers: taken = {} }: Operation,
   components: SchemaComponents,
 ): JsonObject {
   const tagged = 'If-None-Match' in taken || 'If-Match' in taken;
@@ -100,7 +100,7 @@ function successes(
   ): JsonObject => ({
     description,
     headers: headers(
-      ...(status === '201' || status === '202' ? ['Location'] : []),
+      ...(location && (status === '201' || status === '202') ? ['Location'] : []),
       ...(tagged && method !== 'delete' ? ['ETag'] : []),
     ),
     ...((schema || text || lines) && {

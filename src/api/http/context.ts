@@ -45,6 +45,8 @@ export interface State {
   event_id?: string;
   /** Takes back what the request was counted as by a limit: an outage is not held against who asks meanwhile. */
   uncount?: () => void;
+  /** Counts further events of the request. @throws Problem 429 */
+  countEvents?: (more: number) => void;
   caller: Caller;
   /** The account that the caller acts for. */
   account: Account | undefined;

@@ -60,6 +60,8 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Path exten
   example?: unknown;
   /** Media types of the JSON body; absent: `application/json`. */
   bodyTypes?: readonly string[];
+  /** Reads and checks the body in a way of its own. */
+  readBody?: (ctx: Context) => Promise<unknown>;
   /** For an operation that reads the bytes itself: how the document describes them. */
   rawBody?: { description: string };
   /** Request headers that it uses, and what they mean. */
@@ -166,7 +168,11 @@ function authorize(ctx: Context, { isPublic, isAboutAccounts, scope, closedToPor
 }
 
 /** The checked body. */
-async function bodyOf(ctx: Context, { body, bodyIsOptional }: Operation): Promise<unknown> {
+async function bodyOf(
+  ctx: Context,
+  { body, bodyIsOptional, readBody: readOwn }: Operation,
+): Promise<unknown> {
+  if (readOwn) return readOwn(ctx);
   if (body && bodyIsOptional && isEmptyRequest(ctx)) return checkBody(body, {});
   return body && readBody(ctx, body);
 }

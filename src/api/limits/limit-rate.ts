@@ -71,10 +71,27 @@ export function limitCaller({ token, account }: Limiters): Middleware {
   return async (ctx, next) => {
     const { caller } = ctx.state;
     const { events_per_minute, requests_per_minute } = ctx.state.account?.limits ?? {};
-    if (ctx.method === 'POST' && EVENTS.test(ctx.path))
+    if (ctx.method === 'POST' && EVENTS.test(ctx.path)) {
       count(ctx, account, caller.account_id, events_per_minute);
-    else count(ctx, token, tokenKey(caller), requests_per_minute);
+      ctx.state.countEvents = (more) => countMore(ctx, account, more, events_per_minute);
+    } else count(ctx, token, tokenKey(caller), requests_per_minute);
     await next();
+  };
+}
+
+/** Counts further events of a request, as one with its first: if they are refused, it has not been counted. */
+function countMore(ctx: Context, limiter: RateLimiter, more: number, perMinute: number | undefined): void {
+  const { uncount: first } = ctx.state;
+  try {
+    count(ctx, limiter, ctx.state.caller.account_id, perMinute, more);
+  } catch (error) {
+    first?.();
+    throw error;
+  }
+  const { uncount: others } = ctx.state;
+  ctx.state.uncount = () => {
+    first?.();
+    others?.();
   };
 }
 
@@ -83,10 +100,10 @@ export function tokenKey({ id, profile_id }: Caller): string {
   return `${id}:${profile_id}`;
 }
 
-const EVENTS = /^\/[^/]+\/events\//;
+const EVENTS = /^\/[^/]+\/events(\/|$)/;
 
-function count(ctx: Context, limiter: RateLimiter, key: string, perMinute?: number): void {
-  const { headers, refusal, giveBack } = limiter.consume(key, sharedNow(), perMinute);
+function count(ctx: Context, limiter: RateLimiter, key: string, perMinute?: number, times = 1): void {
+  const { headers, refusal, giveBack } = limiter.consume(key, sharedNow(), perMinute, times);
   ctx.set(headers);
   if (refusal) throw refusal;
   ctx.state.uncount = giveBack;

@@ -64,8 +64,9 @@ export class RateLimiter {
    * @param caller whose request it is: an id of ours, or what {@link anonymous} makes of anything else
    * @param now milliseconds since the epoch
    * @param perMinute the caller's own limit, in place of all others
+   * @param times as how many requests it counts: all of them, or none
    */
-  consume(caller: string, now = sharedNow(), perMinute?: number): Verdict {
+  consume(caller: string, now = sharedNow(), perMinute?: number, times = 1): Verdict {
     const windows =
       perMinute === undefined
         ? this.windows
@@ -74,12 +75,12 @@ export class RateLimiter {
     const states: RateLimitState[] = [];
     const counted: { table: RateTable; endsAt: number }[] = [];
     const giveBack = () => {
-      for (const { table, endsAt } of counted.splice(0)) table.giveBack(caller, endsAt);
+      for (const { table, endsAt } of counted.splice(0)) table.giveBack(caller, endsAt, times);
     };
     for (const { table, limit } of windows) {
-      if (isBlocked) return this.refuse(windows, limit, caller, now);
-      const { within, count, resetMs } = table.consume(caller, now, limit.requests);
-      if (!within) return this.refuse(windows, limit, caller, now);
+      if (isBlocked) return this.refuse(windows, limit, caller, now, times);
+      const { within, count, resetMs } = table.consume(caller, now, limit.requests, times);
+      if (!within) return this.refuse(windows, limit, caller, now, times);
       states.push({ limit, remaining: limit.requests - count, resetMs });
       counted.push({ table, endsAt: now + resetMs });
     }
@@ -99,12 +100,18 @@ export class RateLimiter {
     this.blocks.reset(caller);
   }
 
-  private refuse(windows: readonly Window[], limit: RateLimit, caller: string, now: number): Verdict {
+  private refuse(
+    windows: readonly Window[],
+    limit: RateLimit,
+    caller: string,
+    now: number,
+    times: number,
+  ): Verdict {
     this.blocks.refused(caller, now);
     this.refused(policyName(this.kind, limit));
     const resetMs = Math.max(
       this.blocks.waitOf(caller, now),
-      ...windows.map((window) => window.table.waitOf(caller, now, window.limit.requests)),
+      ...windows.map((window) => window.table.waitOf(caller, now, window.limit.requests - times + 1)),
     );
     const seconds = Math.max(1, Math.ceil(resetMs / 1_000));
     return {

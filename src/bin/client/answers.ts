@@ -42,7 +42,7 @@ export async function explain(values: Values, [endpoint_id, event]: string[]): P
   });
 }
 
-/** What the payload has where a clause of the filter looks. */
+/** Value of the payload where a clause of the filter looks. */
 function foundBy({ path = '', found }: NonNullable<Schemas['Verdict']['clauses']>[number]): string {
   return `has ${found === undefined ? 'nothing to compare' : JSON.stringify(found)} at ${path || 'its root'}`;
 }

@@ -6,7 +6,7 @@ const FILTER_HELP = [
   '--endpoint ep_…, --event evt_…, --kind purchase, --key order_id:1001, --status retrying,parked',
 ];
 
-/** What users of the API can do: with HOOKLINE_URL and a key or a login, on any machine. */
+/** Commands over the API: with HOOKLINE_URL and a key or a login, on any machine. */
 export const CLIENT_COMMANDS = {
   login: {
     summary: 'log in at a server with a browser, instead of setting HOOKLINE_API_KEY',
@@ -45,6 +45,7 @@ export const CLIENT_COMMANDS = {
       '--timeout 10m           how long it waits; it fails if a delivery has not ended by then',
       '--while-parked          waits also while a delivery is parked',
       '--idempotency-key KEY   a repeat with the same key starts nothing twice',
+      '--endpoints ep_1,ep_2   the only endpoints that may get it',
       JSON_HELP,
     ],
     options: {
@@ -54,9 +55,20 @@ export const CLIENT_COMMANDS = {
       timeout: text,
       'while-parked': flag,
       'idempotency-key': text,
+      endpoints: text,
       json,
     },
     run: async (values, positionals) => (await import('./trigger/trigger.js')).trigger(values, positionals),
+  },
+  publish: {
+    summary: 'post many events, a JSON object with kind and payload on each line',
+    usage: '<FILE, or - for standard input> [--each]',
+    help: [
+      '--each                  each event by itself; without it, none of 100 is accepted if one of them cannot be',
+      JSON_HELP,
+    ],
+    options: { each: flag, json },
+    run: async (values, positionals) => (await import('./trigger/publish.js')).publish(values, positionals),
   },
   deliveries: {
     summary: 'list deliveries, show one with its attempts, or act on one',

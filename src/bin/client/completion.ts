@@ -1,6 +1,6 @@
 import { type Command, CommandError } from '../command.js';
 
-/** What can be typed after a command. */
+/** Words that can be typed after a command. */
 type Completable = Pick<Command, 'summary' | 'actions' | 'options'>;
 
 type Commands = Readonly<Record<string, Completable>>;

@@ -83,7 +83,7 @@ async function serverOfFolder(): Promise<Named | undefined> {
   return { url: checkUrl(api_url), api_key };
 }
 
-/** What a profile keeps, as it is set now. @throws CommandError that says what to set */
+/** Connection that a profile keeps, as it is set now. @throws CommandError that says what to set */
 export function namedConnection(): Named {
   const {
     HOOKLINE_URL: url = DEFAULT_URL,

@@ -3,7 +3,7 @@ import { plain, print, printJson, style, table } from './terminal.js';
 
 /** How the rows of a list are shown. */
 interface Listing<Row> {
-  /** What there is none of, such as `No keys.`, if there is nothing. */
+  /** Text if there is nothing, such as `No keys.`. */
   none: string;
   header: readonly string[];
   cells(row: Row): string[];

@@ -27,7 +27,7 @@ export function print(line = ''): void {
   process.stdout.write(`${withoutCodes(line)}\n`);
 }
 
-/** What JSON leaves as it is, and a terminal acts upon. */
+/** Characters that JSON leaves as they are, and a terminal acts upon. */
 const LEFT_BY_JSON = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** JSON, a line each, for programs. */

@@ -5,7 +5,7 @@ import { CommandError, type Values } from '../command.js';
 
 const DEFAULT_LIMIT = 25;
 
-/** What was typed for an option. */
+/** Text that was typed for an option. */
 export function textOf(values: Values, name: string): string | undefined {
   return values[name] === undefined ? undefined : String(values[name]);
 }

@@ -99,9 +99,9 @@ async function* linesOf({
 }
 
 /**
- * What became of an erasure that was to be done again. `applied`: its key was there and is deleted; `begun`: it waited
- * for open deliveries to end, and does so again; `already_applied`; `unknown`: neither the key nor the erasure was
- * there, so nothing had come back.
+ * Outcome of an erasure that was to be done again. `applied`: its key was there and is deleted; `begun`: it waited for
+ * open deliveries to end, and does so again; `already_applied`; `unknown`: neither the key nor the erasure was there,
+ * so nothing had come back.
  */
 type Reapplied = 'applied' | 'begun' | 'already_applied' | 'unknown';
 

@@ -13,12 +13,12 @@ function requireKeys({ HOOKLINE_SECRET_KEYS: keys }: Settings): NonNullable<type
   return keys;
 }
 
-/** What seals stored secrets. @throws Error that says how to get a key */
+/** Box that seals stored secrets. @throws Error that says how to get a key */
 export function requireSecretBox(settings: Settings): SecretBox {
   return new SecretBox(requireKeys(settings));
 }
 
-/** What seals stored secrets, and what wraps the data keys of payloads. @throws Error that says how to get a key */
+/** Boxes that seal stored secrets, and that wrap the data keys of payloads. @throws Error that says how to get a key */
 export function requireBoxes(settings: Settings): { box: SecretBox; keyBox: SecretBox } {
   const keys = requireKeys(settings);
   const keyBox = dataKeyBox(settings.HOOKLINE_PAYLOAD_KEYS, keys, settings.HOOKLINE_WRAPPING_KEYS);
@@ -26,8 +26,8 @@ export function requireBoxes(settings: Settings): { box: SecretBox; keyBox: Secr
 }
 
 /**
- * What tags the list of erasures. Not a wrapping key: those are destroyed, and the list is read for as long as there
- * are backups.
+ * Box that tags the list of erasures. Not a wrapping key: those are destroyed, and the list is read for as long as
+ * there are backups.
  */
 export function requireTagBox(settings: Settings): SecretBox {
   return requireBoxes({ ...settings, HOOKLINE_WRAPPING_KEYS: undefined }).keyBox;

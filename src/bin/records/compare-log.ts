@@ -22,7 +22,7 @@ const LEAVES_AT_ONCE = 500;
 /** Records without a leaf that are told one by one. */
 const MAX_LEAFLESS = 10_000;
 
-/** What was compared with the log: nothing yet. */
+/** Counts of what was compared with the log: nothing yet. */
 export const NO_LOG_COUNTS = {
   deliveries: 0,
   /** Deliveries that have no record yet. */
@@ -42,11 +42,11 @@ export const NO_LOG_COUNTS = {
 
 export type LogCounts = typeof NO_LOG_COUNTS;
 
-/** What is compared, and with what. */
+/** Sources of the comparison. */
 export interface LogSources {
   database: Pick<Database, 'records' | 'changes' | 'log' | 'segments' | 'sequences'>;
   keys: readonly NoteVerifier[];
-  /** What remembers checkpoints of the log outside of MongoDB. */
+  /** Places outside of MongoDB that remember checkpoints of the log. */
   memory: Memory;
   /** Records are kept at least so long, days. */
   keptDays: number;

@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 const HASH_BYTES = 6;
 
 /**
- * What is held somewhere, such as segments by their ids: some 40 bytes each. Two that are taken for one
- * hide at most that one is missing.
+ * Set of ids, such as those of segments: some 40 bytes each. Two that are taken for one hide at most that one is
+ * missing.
  */
 export class Held {
   private readonly hashes = new Set<number>();

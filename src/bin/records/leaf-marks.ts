@@ -1,4 +1,4 @@
-/** What is known of the leaves of a log: a byte for each. */
+/** State of a leaf of a log: a byte for each. */
 export type Mark = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 /** Nothing: no segment names it. */
@@ -9,7 +9,7 @@ export const RECORDED = 1;
 export const REPLACED = 2;
 /** The same record has another leaf as well. */
 export const AGAIN = 3;
-/** What stands in the place of its record is another. */
+/** Another record stands in the place of its record. */
 export const ALTERED = 4;
 
 /** A segment names it. */

@@ -24,7 +24,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Deliveries that are looked at side by side. */
 const SIDE_BY_SIDE = 10;
 
-/** What became of a delivery, in the order in which the counts are printed. */
+/** Outcomes of a delivery, in the order in which the counts are printed. */
 const OUTCOMES = ['started', 'closed', 'running', 'unreadable'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
@@ -101,7 +101,7 @@ class Rebuild {
     else await this.goOn(key);
   }
 
-  /** What an execution tells of is kept before it ends: a row that is open still has none. */
+  /** Waits until the reports of an execution are stored, which is before it ends: a row that is open still has none. */
   private async goOn(key: OwnedKey): Promise<void> {
     const { records, events } = this.servers.database;
     const id = deliveryId(key);

@@ -19,7 +19,7 @@ const REMOVAL_EDGE_MS = 3_600_000;
 const LOGGED_WITHIN_MS = 15 * 60_000;
 /** A version that is younger may be still without its change, milliseconds: processes have clocks of their own. */
 const BEING_WRITTEN_MS = 60_000;
-/** What is told once of an id is not told again, of as many ids. */
+/** Ids about which nothing is reported twice, at most. */
 const MAX_TOLD = 10_000;
 
 /**

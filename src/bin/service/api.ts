@@ -32,7 +32,7 @@ import type { RestoreWatch } from './sequence/restore-watch.js';
 import { watchedBlocks } from './sequence/watched-blocks.js';
 import type { Servers } from './servers.js';
 
-/** What the API takes part in besides the settings. */
+/** Parts of the process that the API uses besides the settings. */
 export type ApiParts = Pick<
   Parameters<typeof createApp>[0],
   'addressPolicy' | 'incidents' | 'logger' | 'tracing' | 'development'
@@ -45,7 +45,7 @@ export type ApiParts = Pick<
   restores: RestoreWatch;
   /** Who is told of what somebody has altered; absent in a process that alerts nobody. */
   logWatch: LogWatch | undefined;
-  /** What this process counts. */
+  /** Metrics of this process. */
   registry: Registry;
   /** Where it listens. */
   url: string;

@@ -12,7 +12,7 @@ import type { Servers } from './servers.js';
 /** Sent as `User-Agent` with every attempt. */
 export const USER_AGENT = `Hookline/${RELEASE}`;
 
-/** What posts to endpoints. */
+/** Senders of attempts. */
 export type Attempts = Awaited<ReturnType<typeof createAttempts>>;
 
 /**

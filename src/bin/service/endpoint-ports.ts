@@ -11,7 +11,7 @@ import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 
 const TOKEN_BYTES = 24;
 
-/** What activities need of endpoints, on the repository that has them. */
+/** Endpoints as activities need them, on the repository that has them. */
 export function endpointDirectory(endpoints: EndpointRepository): EndpointDirectory {
   const forAttempt = (endpoint: StoredEndpoint | undefined) =>
     endpoint && { ...endpoint, ...rateLimitOf(endpoint), secrets: () => endpoints.secretsOf(endpoint) };
@@ -51,7 +51,7 @@ function disabledBy(
   return reason === GONE ? subscriberOrigin(from) : { ...systemOrigin('incident'), ...from };
 }
 
-/** What verification needs of endpoints. */
+/** Endpoints as verification needs them. */
 export function pendingEndpoints(
   { endpoints, privateInputs }: Pick<Database, 'endpoints' | 'privateInputs'>,
   starter: DeliveryStarter,
@@ -89,7 +89,8 @@ export function pendingEndpoints(
 }
 
 /**
- * What its owner set and what its subscriber allowed, per minute, in a CloudEvents verification: the lower one holds.
+ * Rate limit of an endpoint, per minute, by its owner and by its subscriber's CloudEvents verification: the lower one
+ * holds.
  */
 function rateLimitOf({ rate_limit, allowed_rate }: StoredEndpoint): { rate_limit?: number } {
   const rate = Math.min(

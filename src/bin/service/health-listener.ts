@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { type Health, healthReports } from '../../api/routes/health.js';
 import type { MetricsPage } from './counts/metrics-page.js';
 
-/** What a worker answers over HTTP: `/healthz`, `/readyz` and `/metrics`, and nothing else. */
+/** HTTP server of a worker: `/healthz`, `/readyz` and `/metrics`, and nothing else. */
 export function healthListener(health: Health, metrics: MetricsPage): RequestListener {
   const report = healthReports(health);
   return async (request, response) => {

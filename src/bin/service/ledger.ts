@@ -32,7 +32,7 @@ import type { StartObserver } from '../../temporal/write/start-calls.js';
 import { repeat, warnUnlessOutage } from '../process/repeat.js';
 import type { Servers } from './servers.js';
 
-/** What a process knows of endpoints by its own attempts, and the incidents of those that fail. */
+/** A process's knowledge of endpoints by its own attempts, and the incidents of those that fail. */
 export type EndpointKnowledge = ReturnType<typeof createKnowledge>;
 
 export function createKnowledge(settings: Settings, { temporal: { client } }: Pick<Servers, 'temporal'>) {
@@ -48,7 +48,7 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
   return { conditions, incidents: new Incidents(reports, conditions) };
 }
 
-/** What keeps rows of deliveries by what their executions tell. */
+/** Writer of rows of deliveries by the reports of their executions. */
 export function createKeeper({ database, temporal: { client }, sealer }: Servers): Keeper {
   return new Keeper({
     rows: database.records.rows,
@@ -121,8 +121,8 @@ export function keepStarting(
 }
 
 /**
- * What starts, reads and steers deliveries, replays and the deletion of accounts. The API of a process has one, and the
- * rest of it another.
+ * Functions that start, read and steer deliveries, replays and the deletion of accounts. The API of a process has one,
+ * and the rest of it another.
  */
 export type Ledger = ReturnType<typeof createLedger>;
 
@@ -137,7 +137,7 @@ export function createLedger(
   const replayReader = new ReplayReader(client, replayInputs(database));
   const registrations = new Registrations(database);
   return {
-    /** What deliveries and events are read from. */
+    /** Sources from which deliveries and events are read. */
     sources,
     starter,
     deliveries,
@@ -147,7 +147,7 @@ export function createLedger(
       inputs: replayInputs(database),
     }),
     replayReader,
-    /** What finds the deliveries of a replay. */
+    /** Sources in which the deliveries of a replay are found. */
     replaySources: { records: database.records, registrations },
     registrations,
     accountDeletions: new AccountDeletions(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE),
@@ -161,7 +161,7 @@ function replayInputs({ privateInputs }: Pick<Database, 'privateInputs'>): Repla
   };
 }
 
-/** What replays find and do, for their activities. */
+/** Reads and actions of replays, for their activities. */
 export function createReplayLedger(
   { database, temporal: { client } }: Servers,
   { starter, control, deliveries, replaySources, registrations }: Ledger,

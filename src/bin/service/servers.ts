@@ -50,7 +50,7 @@ export async function connectServers(settings: Settings): Promise<Servers> {
   throw [database, temporal].find((connected) => connected.status === 'rejected')?.reason;
 }
 
-/** What is connected, and passes a check; otherwise it is closed. */
+/** The connection, if it passes a check; otherwise it is closed. */
 async function checked<T extends { close(): Promise<void> }>(
   connecting: Promise<T>,
   check: (connected: T) => Promise<void>,

@@ -1,6 +1,6 @@
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 
-/** What stops the parts of a process. */
+/** Functions that stop the parts of a process. */
 export class Stops {
   private readonly stops: (() => unknown)[] = [];
 

@@ -84,7 +84,7 @@ function deploymentOf(settings: Settings): WorkerSettings['deployment'] {
   return name === undefined ? undefined : { name, buildId };
 }
 
-/** What erasures do, for their activities. */
+/** Steps of erasures, for their activities. */
 function createErasures(
   { database: { records, dataKeys, erasures, privateInputs } }: Servers,
   { control }: Ledger,

@@ -4,7 +4,7 @@ import { isObject } from '../../domain/basics/objects.js';
 import { CommandError } from '../command.js';
 import { replaceFile } from '../process/replace-file.js';
 
-/** What a witness saw, in a file. */
+/** Checkpoints that a witness saw, in a file. */
 export function stateIn(path: string): WitnessState {
   return {
     read: async () => JSON.parse(await readFile(path, 'utf8')) as Seen,

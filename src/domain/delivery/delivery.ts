@@ -114,6 +114,8 @@ export interface AcceptedEvent {
   sequence?: number;
   /** It is a test of one endpoint, whatever its kind: it goes to no other, and no other has missed it. */
   is_test?: true;
+  /** The endpoints that its producer named: it goes to no other. Absent: to all that match. */
+  named_endpoints?: readonly string[];
   /** The request that it was accepted by, as a `traceparent` header; absent if that is not traced. */
   traceparent?: string | undefined;
   /** Its `tracestate` header, if it has one (W3C Trace Context, section 3.3). */

@@ -1,9 +1,16 @@
 import { parseDuration } from '../basics/duration.js';
+import { isId } from '../basics/ids.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import { matchesKind } from '../event/event-kinds.js';
 import { matchesFilter } from '../filter/match-filter.js';
 import { PayloadValues } from '../filter/payload-values.js';
 import type { DeliveryTarget } from './delivery.js';
+
+/** Endpoints that one event may name. */
+export const MAX_NAMED_ENDPOINTS = 20;
+
+/** Rule for a list of endpoints, as the end of a sentence. */
+export const NAMED_ENDPOINTS_RULE = `must be 1 to ${MAX_NAMED_ENDPOINTS} ids of endpoints (ep_…)`;
 
 /**
  * The endpoints that an event goes to: those that take events, name its kind, and whose filter its payload meets.
@@ -46,4 +53,15 @@ export function refusalOf(
 /** An endpoint as a delivery needs it. */
 export function toTarget({ id, retry_schedule }: Endpoint): DeliveryTarget {
   return { endpoint_id: id, ...(retry_schedule && { schedule: retry_schedule.map(parseDuration) }) };
+}
+
+/**
+ * Reads the header `Hookline-Endpoints`: ids with commas between.
+ *
+ * @returns each id once; `undefined` if it is not that
+ */
+export function parseEndpointsHeader(text: string): string[] | undefined {
+  const ids = text.split(',', MAX_NAMED_ENDPOINTS + 1).map((id) => id.trim());
+  const isValid = ids.length <= MAX_NAMED_ENDPOINTS && ids.every((id) => isId('endpoint', id));
+  return isValid ? [...new Set(ids)] : undefined;
 }

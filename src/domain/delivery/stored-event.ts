@@ -64,6 +64,13 @@ export interface EventStore {
    * @throws if it is not known which of them are stored
    */
   insert(events: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]>;
+  /**
+   * Stores events together: all of them, or none.
+   *
+   * @returns as {@link insert}
+   * @throws if it is not known whether they are stored
+   */
+  insertTogether(events: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]>;
   /** Those of some events that are stored. */
   stored(ids: readonly string[]): Promise<Set<string>>;
   /** One event; `undefined` if it is not stored. */

@@ -30,7 +30,8 @@ export const MAX_KEY_NAME_LENGTH = 64;
 export const MAX_KEY_VALUE_LENGTH = 256;
 
 const PROPERTY_NAME = /^[A-Za-z_][\w-]*$/;
-const KEY_NAME = /^[A-Za-z_][\w.-]*$/;
+/** The form of a name in a request. */
+export const KEY_NAME = /^[A-Za-z_][\w.-]*$/;
 /** Bytes of a token's HMAC: enough that two keys of an account never have the same one. */
 const TOKEN_BYTES = 12;
 

@@ -16,6 +16,8 @@ export interface ExplainedEvent {
   is_erased?: boolean;
   /** It is a test of one endpoint, whatever that is registered for. */
   is_test?: boolean;
+  /** The endpoints that its producer named; absent: it went to all that matched. */
+  named_endpoints?: readonly string[];
 }
 
 /** State of an endpoint at some time. */
@@ -62,6 +64,11 @@ export function explainAbsence(
       code: 'test_of_another_endpoint',
       summary:
         'The event is a test of another endpoint. Tests go to the endpoint that they test, and to no other.',
+    };
+  if (event.named_endpoints?.includes(endpoint.id) === false)
+    return {
+      code: 'not_named',
+      summary: `The event was sent to named endpoints only: ${event.named_endpoints.join(', ')}. This one is not among them.`,
     };
   const now = absenceAt(event, endpoint, endpoint.atAcceptance);
   if (now) return now;

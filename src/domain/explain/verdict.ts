@@ -32,6 +32,7 @@ export const VERDICT_CODES = [
   'kind_not_registered',
   'filter_not_met',
   'test_of_another_endpoint',
+  'not_named',
   'changed_just_before',
   'not_started_yet',
   'not_kept',

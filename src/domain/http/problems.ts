@@ -131,7 +131,7 @@ export const PROBLEMS = {
   record_altered: [
     409,
     'A record is not the one that was recorded',
-    'Somebody has altered the database: `detail` names the delivery, event or change, and what is wrong with it. The operator has to look at it: [records](records.md#if-a-record-was-altered).',
+    'Somebody has altered the database: `detail` names the delivery, event or change, and what is wrong with it. The operator has to look at it: [records](records.md#altered-records).',
   ],
   endpoint_state_conflict: [
     409,

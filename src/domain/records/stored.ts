@@ -63,6 +63,8 @@ export interface EventRow {
   sequence?: number | undefined;
   /** It is a test of one endpoint. */
   is_test?: true | undefined;
+  /** The endpoints that its producer named: it goes to no other. */
+  named_endpoints?: readonly string[] | undefined;
   /** The endpoints that it goes to. */
   endpoint_ids: readonly string[];
   /** Of some of them the group that carries the delivery, by endpoint. */

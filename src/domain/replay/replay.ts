@@ -62,7 +62,7 @@ export interface ReplayPlan {
   actor: Actor;
 }
 
-/** What a replay selects, and why it was asked for: kept in MongoDB under its id. */
+/** Selection of a replay, and its reason: kept in MongoDB under its id. */
 export interface ReplayInput {
   filter: ReplayFilter;
   from: Omit<Origin, 'actor' | 'address'>;
@@ -75,7 +75,7 @@ export interface ReplayInputs {
   of(replayIds: readonly string[]): Promise<Map<string, ReplayInput>>;
 }
 
-/** What a replay selects is not kept any more: MongoDB was restored from a backup that is older than the replay. */
+/** The selection of a replay is no longer kept: MongoDB was restored from a backup that is older than the replay. */
 export class LostReplayError extends Error {
   override readonly name = 'LostReplayError';
 

@@ -6,7 +6,7 @@ import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 
 const locks = collection('account_locks', {
-  /** What is locked. */
+  /** Name of the lock. */
   _id: must(String),
   holder: must(String),
   /** Then whoever holds it is taken for dead. */
@@ -64,7 +64,7 @@ export class AccountLocks extends repositoryOf(locks) {
     }
   }
 
-  /** What cannot be given back is taken from a holder that seems dead. */
+  /** Gives a lock back; one that cannot be given back is taken from a holder that seems dead. */
   private async giveBack(_id: string, holder: string): Promise<void> {
     await this.model.deleteOne({ _id, holder }).catch(() => undefined);
   }

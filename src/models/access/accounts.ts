@@ -35,7 +35,7 @@ const accounts = collection(
     erasure_requested_at: may(Date),
     /** `deleted_at` would remove the document. */
     closed_at: may(Date),
-    /** What its deletion did: JSON. */
+    /** Result of its deletion: JSON. */
     deletion: may(String),
     created_at: must(Date),
     ...recordedFields,
@@ -44,7 +44,7 @@ const accounts = collection(
 );
 type AccountDocument = DocumentIn<typeof accounts>;
 
-/** What an account is made with besides its name. */
+/** Fields of a new account besides its name. */
 export interface AccountInput {
   id?: string;
   platform_id?: string | undefined;
@@ -52,7 +52,7 @@ export interface AccountInput {
   portal?: PortalLook | undefined;
 }
 
-/** What can be changed of an account. `null` removes; what is not named stays. */
+/** Fields of an account that can be changed. `null` removes; what is not named stays. */
 export interface AccountChange {
   name?: string | undefined;
   reference?: string | null | undefined;

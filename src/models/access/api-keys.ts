@@ -27,7 +27,7 @@ export interface ApiKey {
   revoked_at?: string;
 }
 
-/** What a caller sets when it makes a key. */
+/** Options of a caller that makes a key. */
 export interface ApiKeyOptions {
   expires_at?: Date;
   profile_id?: string;

@@ -37,7 +37,7 @@ export class HolderRepository {
   }
 
   /**
-   * What people call some API keys, OAuth clients and portal sessions, by id.
+   * Names for people of some API keys, OAuth clients and portal sessions, by id.
    *
    * @param accountId only those of this account; absent: of any, for the operator alone
    */

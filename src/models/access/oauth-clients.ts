@@ -9,7 +9,7 @@ import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 
-/** What an account sets when it registers a client. */
+/** Fields that an account sets when it registers a client. */
 export type OAuthClientInput = Omit<OAuthClient, 'id' | 'account_id' | 'created_at'>;
 
 /**

@@ -5,7 +5,7 @@ import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, may, must } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 
-/** What the OAuth library stores: tokens, codes, sessions, grants. Only the fields that are used here. */
+/** Documents of the OAuth library: tokens, codes, sessions, grants. Only the fields that are used here. */
 export interface OAuthPayload {
   kind?: string;
   jti?: string;

@@ -10,7 +10,7 @@ import type { ChangeRepository } from '../change/changes.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 import { RevocableRepository } from './revocable.js';
 
-/** What a session is made with. */
+/** Fields of a new session. */
 export interface PortalSessionInput {
   name: string;
   scopes: readonly PortalScope[];

@@ -23,13 +23,13 @@ interface About<D, Shown> {
 }
 
 /**
- * What is kept of something that proves who a caller is: only the hash of its token. It can be revoked for good, and
- * stays in the list then.
+ * Repository of proofs of who a caller is, of which only the hash of the token is stored. It can be revoked for good,
+ * and stays in the list then.
  */
 export abstract class RevocableRepository<D extends RevocableDocument, Shown extends object> {
   protected readonly model: Model<D>;
   protected readonly documents: Recorded<D>;
-  /** What was revoked may still be accepted for as long as it is remembered. */
+  /** Remembered proofs: a revoked one may still be accepted for as long as it is remembered. */
   private readonly cache: ShortCache<Shown | undefined>;
   private readonly about: About<D, Shown>;
 

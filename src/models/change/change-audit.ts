@@ -27,7 +27,7 @@ export interface Step extends CurrentVersion {
   beforeAt: Date | undefined;
 }
 
-/** What holds the resources of one kind. */
+/** Repository of the resources of one kind. */
 export interface RecordedResources {
   /** Moves the changes that are still in their documents. */
   collect(accountId?: string): Promise<void>;
@@ -88,7 +88,7 @@ export class ChangeAudit {
         yield { id, accountId: account_id, resource, at, beforeAt: before_at ?? undefined };
   }
 
-  /** What a resource was from a version on, as the change that made it says; `undefined` if none that holds does. */
+  /** State of a resource from a version on, as the change that made it says; `undefined` if no valid one does. */
   async stateOf({ accountId, resource, at }: CurrentVersion): Promise<object | undefined> {
     const found = await this.model.findOne({ account_id: accountId, resource, at }).lean<ChangeDocument>();
     const isRight = found?.after && this.seal.whatIsWrong(found) === undefined;

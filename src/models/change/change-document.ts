@@ -66,7 +66,9 @@ export const changes = collection('changes', fields, {
   ],
 });
 
-/** What the document of a resource has, so that its changes can be recorded. Only `Recorded` writes these fields. */
+/**
+ * Fields that the document of a resource has, so that its changes can be recorded. Only `Recorded` writes these fields.
+ */
 export const recordedFields = {
   /** 1 when it is made, and one more with each change. */
   version: must(Number),

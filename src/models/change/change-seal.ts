@@ -10,7 +10,7 @@ import { type ChangeDocument, toChange, toSalted } from './change-document.js';
 /** A change with what the log is to know of it. */
 export interface LoggableChange extends SaltedChange {
   accountId: string;
-  /** What shows that it is not as it was written; absent if it is. */
+  /** Difference from what was written; absent if there is none. */
   wrong: string | undefined;
   /** It is an act, and nobody has said or found out yet how it ended. */
   isPending: boolean;
@@ -42,7 +42,7 @@ export class ChangeSeal {
     return this.tags.hasKey ? this.tags.tag(recordOf(document)) : undefined;
   }
 
-  /** What shows that a change is not as it was written; `undefined` if it is. */
+  /** Difference of a change from what was written; `undefined` if there is none. */
   whatIsWrong(document: ChangeDocument): string | undefined {
     return this.tags.whatIsWrong(document.tag, recordOf(document));
   }

@@ -31,7 +31,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Random bytes of the salt of a record: as many as its commitment has. */
 const SALT_BYTES = 32;
 
-/** What was done is not kept waiting longer until that is recorded, milliseconds: it is found out later. */
+/** The longest that a caller waits until the outcome of its action is recorded, milliseconds: it is found out later. */
 const OUTCOME_LIMIT_MS = 1_000;
 
 /** Which changes are asked for. */
@@ -46,7 +46,7 @@ export interface ChangeFilter {
   created_before?: Date | undefined;
 }
 
-/** What a resource was at some time, as far as its changes say. */
+/** State of a resource at some time, as far as its changes say. */
 export type PastState =
   | { known: true; state: ShownResource }
   /** It did not exist: not yet, or no longer. */
@@ -173,7 +173,7 @@ export class ChangeRepository {
     await noteInLog(this.model, numbers);
   }
 
-  /** What a resource was at a time. @throws RecordAlteredError if the change that tells it was altered */
+  /** State of a resource at a time. @throws RecordAlteredError if the change that tells it was altered */
   async stateAt(accountId: string, resource: string, time: Date): Promise<PastState> {
     await this.collect(accountId, resource);
     const ofResource = { account_id: accountId, resource };

@@ -10,7 +10,7 @@ import type { ChangeSeal } from './change-seal.js';
 
 /** Acts that are looked into at once. */
 const LOOKS_AT_ONCE = 8;
-/** What whoever reads changes waits until those without an outcome have one, milliseconds. */
+/** Time that a reader of changes waits until those without an outcome have one, milliseconds. */
 const READER_WAITS_MS = 2_000;
 
 /**

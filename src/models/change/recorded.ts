@@ -15,7 +15,7 @@ import type { CurrentResource } from './change-audit.js';
 import type { ChangeDocument, RecordedFields } from './change-document.js';
 import type { ChangeRepository } from './changes.js';
 
-/** What one collection holds, and how it is shown in changes. */
+/** Description of one collection, and of how it is shown in changes. */
 interface Description<D> {
   kind: ResourceKind;
   /** Which field holds the id that people know it by; absent: `_id`. */
@@ -35,7 +35,7 @@ export interface Decision<D> {
   secrets?: string[];
 }
 
-/** What to change, from what it is; `undefined`: nothing. `now`: the time of the new version. */
+/** Decision about a change, from the state before; `undefined`: nothing changes. `now`: the time of the new version. */
 export type Decide<D> = (before: D, now: Date) => Decision<D> | undefined;
 
 type Filter = Record<string, unknown>;

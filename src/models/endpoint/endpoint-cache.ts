@@ -12,7 +12,7 @@ type Read = (
   which: { account_id: string } | { _id: { $in: readonly string[] } },
 ) => Promise<StoredEndpoint[]>;
 
-/** What a process remembers of endpoints, so that attempts and events do not each ask the database. */
+/** A process's memory of endpoints, so that attempts and events do not each ask the database. */
 export class EndpointCache {
   private readonly single: ShortCache<StoredEndpoint | undefined>;
   private readonly lists: ShortCache<Map<string, StoredEndpoint>>;

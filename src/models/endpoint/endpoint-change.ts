@@ -18,7 +18,7 @@ export function isAbout(
   return verificationRevision === undefined || verification_revision === verificationRevision;
 }
 
-/** What the owner did, by what became of the status. */
+/** Action of the owner, by the new status. */
 export function actionOf(before: EndpointStatus, after: EndpointStatus): ChangeAction {
   if (before !== after && after === 'paused') return 'paused';
   return after === 'active' && before !== 'pending' && before !== 'active' ? 'resumed' : 'updated';

@@ -32,7 +32,7 @@ const FILTERS_KEPT = 16;
 /** Turns endpoints into documents and back, and encrypts and decrypts their secrets. */
 export class EndpointCodec {
   private readonly box: () => SecretBox;
-  /** What has been decrypted, as long as the endpoint that was read is in use: each attempt needs it. */
+  /** Decrypted secrets, as long as the endpoint that was read is in use: each attempt needs them. */
   private readonly opened = new WeakMap<SealedSecrets, EndpointSecrets>();
   /**
    * Filters by their texts. Endpoints are read every second while there are events, and a filter is compiled once for

@@ -6,7 +6,7 @@ import { listenerUrl } from '../../domain/listener/listener.js';
 import { recordedFields } from '../change/change-document.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 
-/** Settings that an endpoint's owner makes. Its delivery options are not masked. */
+/** Fields that an endpoint's owner sets. Its delivery options are not masked. */
 export type EndpointInput = Pick<
   Endpoint,
   | 'target_url'
@@ -23,11 +23,11 @@ export type EndpointInput = Pick<
 > &
   Pick<EndpointSecrets, 'headers' | 'verify_token'> & {
     status: EndpointStatus;
-    /** What it becomes when it is verified. */
+    /** Its status after verification. */
     status_when_verified: 'active' | 'paused';
   };
 
-/** What the owner of a listener sets. */
+/** Fields that the owner of a listener sets. */
 export type ListenerInput = Pick<EndpointInput, 'event_kinds' | 'filter' | 'description' | 'retry_schedule'>;
 
 /** A listener needs no verification: its program has shown that it wants events by connecting. */
@@ -49,9 +49,9 @@ export interface EndpointSecrets {
   headers: Record<string, string>;
   /** Newest first. */
   signing_keys: SigningKey[];
-  /** What a verification by `graph` sends as `hub.verify_token`. */
+  /** Token that a verification by `graph` sends as `hub.verify_token`. */
   verify_token?: string;
-  /** What the subscriber must return in the verification under way. */
+  /** Token that the subscriber must return in the verification under way. */
   verification_token?: string;
   /** Secrets that its delivery options mask. */
   options: DeliverySecrets;
@@ -127,7 +127,7 @@ export const endpoints = collection(
     verified_url: may(String),
     allowed_rate: may(Number),
     failing: may<FailingMark>({ since: String, backoff_until: String }, { _id: false }),
-    /** What disabled it. */
+    /** Cause for which it was disabled. */
     disabled_by: may(String),
     retry_schedule: may<string[]>([String]),
     /** `DeliveryOptions` as JSON, masked; and what is masked in them, encrypted. */

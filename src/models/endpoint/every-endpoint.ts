@@ -5,7 +5,7 @@ import { escapeRegex } from '../mongo/escape-regex.js';
 import { EndpointCodec } from './endpoint-codec.js';
 import { type EndpointDocument, endpoints, type StoredEndpoint } from './endpoint-document.js';
 
-/** What the endpoints of all accounts are narrowed down by. */
+/** Filter of the endpoints of all accounts. */
 interface EveryEndpointFilter {
   statuses?: readonly EndpointStatus[] | undefined;
   isFailing?: boolean | undefined;
@@ -38,7 +38,7 @@ export class EveryEndpoint extends repositoryOf(endpoints) {
     return documents.map((document) => this.codec.toEndpoint(document));
   }
 
-  /** What people know some of them by, by id: the description, or the host. */
+  /** Names for people of some of them, by id: the description, or the host. */
   async namesOf(endpointIds: readonly string[]): Promise<Map<string, string>> {
     if (endpointIds.length === 0) return new Map();
     const documents = await this.model

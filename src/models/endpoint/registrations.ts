@@ -7,7 +7,7 @@ import type { ChangeRepository } from '../change/changes.js';
 import type { StoredEndpoint } from './endpoint-document.js';
 import type { EndpointRepository } from './endpoints.js';
 
-/** What an endpoint is and was registered for. */
+/** Registrations of endpoints, present and past. */
 export class Registrations {
   private readonly database: { endpoints: EndpointRepository; changes: ChangeRepository };
 

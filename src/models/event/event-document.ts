@@ -26,6 +26,7 @@ export const events = collection(
     payload_bytes: must(Number),
     sequence: may(Number),
     is_test: may<true>(Boolean),
+    named_endpoints: may<string[]>([String]),
     traceparent: may(String),
     tracestate: may(String),
     targets: must<StoredTarget[]>([
@@ -93,7 +94,7 @@ export function retagEvents(model: Model<EventDocument>, box: SecretBox | undefi
 /** All of an event that never changes. */
 function textOf(document: EventDocument): string {
   const { _id, account_id, event_kind, accepted_at, keys, marks, key, commitment, payload_bytes } = document;
-  const { sequence, is_test, targets, carriers, once, body_hash } = document;
+  const { sequence, is_test, named_endpoints, targets, carriers, once, body_hash } = document;
   return canonicalJson({
     ...{ _id, account_id, event_kind, key, commitment, payload_bytes, once },
     accepted_at: new Date(accepted_at).toISOString(),
@@ -101,6 +102,7 @@ function textOf(document: EventDocument): string {
     marks: marks ?? [],
     sequence: sequence ?? undefined,
     is_test: is_test ?? undefined,
+    named_endpoints: named_endpoints ?? undefined,
     targets: (targets ?? []).map(toTarget),
     carriers: carriers ?? [],
     body_hash: body_hash ?? undefined,
@@ -149,7 +151,7 @@ export function toStored(document: EventDocument): StoredEvent | undefined {
 /** @param payload opened; absent if it is gone, or its key was erased */
 export function toEvent(document: EventDocument, payload?: string): EventRow {
   const { _id, account_id, event_kind, accepted_at, keys, marks, payload_bytes, targets } = document;
-  const { sealed, sequence, is_test } = document;
+  const { sealed, sequence, is_test, named_endpoints } = document;
   return {
     id: _id,
     account_id,
@@ -160,6 +162,7 @@ export function toEvent(document: EventDocument, payload?: string): EventRow {
     payload_bytes,
     ...(typeof sequence === 'number' && { sequence }),
     ...(is_test && { is_test }),
+    ...(named_endpoints && { named_endpoints }),
     ...(sealed && { kept: { sealed } }),
     endpoint_ids: (targets ?? []).map(({ endpoint_id }) => endpoint_id),
     carrier_of: carriersIn(document),

@@ -7,6 +7,7 @@ import type { KeptDays } from '../../domain/records/kept-days.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
 import { inOrder } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
+import { EventBatches } from './event-batches.js';
 import { type EventDocument, EventSeal, events, storedKeys, toStored } from './event-document.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -27,22 +28,53 @@ export class EventRepository implements EventStore {
   private readonly model: Model<EventDocument>;
   private readonly retention: EventRetention;
   private readonly seal: EventSeal;
+  private readonly batches: EventBatches;
 
   constructor(connection: Connection, retention: EventRetention, box: SecretBox | undefined) {
     this.model = events(connection);
     this.retention = retention;
     this.seal = new EventSeal(box);
+    this.batches = new EventBatches(connection, this.model, this.seal);
   }
 
   async insert(some: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]> {
+    return this.insertDocuments(some.map((one) => this.toDocument(one)));
+  }
+
+  async insertTogether(some: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]> {
     const documents = some.map((one) => this.toDocument(one));
-    const taken = await insertMissing(this.model, documents);
-    if (taken.length === 0) return some.map(() => undefined);
-    const once = taken.map((index) => documents[index]?.once ?? '');
-    const found = await this.model
-      .find({ once: { $in: once } }, { sealed: 0 })
+    return this.batches.decided(documents, () => this.insertDocuments(documents));
+  }
+
+  /** Stores what was decided to be stored, and has not been, because a process died in between. */
+  completeBatches(): Promise<void> {
+    return this.batches.complete();
+  }
+
+  /** The events of an account that have some idempotency keys, by key. */
+  async keptBefore(accountId: string, keys: readonly string[]): Promise<ReadonlyMap<string, KeptEvent>> {
+    const found = await this.withOnce(keys.map((key) => onceOf(accountId, key)));
+    const byOnce = new Map(found.map((document) => [document.once, toKept(document)]));
+    return new Map(
+      keys.flatMap((key) => {
+        const kept = byOnce.get(onceOf(accountId, key));
+        return kept ? [[key, kept] as const] : [];
+      }),
+    );
+  }
+
+  private async withOnce(once: readonly string[]): Promise<EventDocument[]> {
+    if (once.length === 0) return [];
+    return this.model
+      .find({ once: { $in: [...once] } }, { sealed: 0 })
       .setOptions(BY_MAJORITY)
       .lean();
+  }
+
+  private async insertDocuments(documents: readonly EventDocument[]): Promise<(KeptEvent | undefined)[]> {
+    const taken = await insertMissing(this.model, documents);
+    if (taken.length === 0) return documents.map(() => undefined);
+    const found = await this.withOnce(taken.map((index) => documents[index]?.once ?? ''));
     const byOnce = new Map(found.map((document) => [document.once, document]));
     return documents.map((document, index) => {
       if (!taken.includes(index)) return undefined;
@@ -54,6 +86,7 @@ export class EventRepository implements EventStore {
   }
 
   async stored(ids: readonly string[]): Promise<Set<string>> {
+    if (this.batches.hasDoubts) await this.batches.complete();
     const found = await this.model
       .find({ _id: { $in: [...ids] } }, { _id: 1 })
       .setOptions(BY_MAJORITY)
@@ -71,6 +104,7 @@ export class EventRepository implements EventStore {
   }
 
   async *ofStarter(starter: string, since: number): AsyncIterable<StoredEvent[]> {
+    await this.batches.complete();
     const find = (id: { $gt: string }) => this.model.find({ _id: id, starter });
     for await (const some of inOrder(find, idsBeginAt('event', since))) yield this.believed(some);
   }
@@ -90,6 +124,7 @@ export class EventRepository implements EventStore {
       keys = [],
       sequence,
       is_test,
+      named_endpoints,
       traceparent,
       tracestate,
     } = event;
@@ -102,18 +137,24 @@ export class EventRepository implements EventStore {
       ...{ sealed, key: keepPlain({ id: keyIdOf(sealed) }, ''), commitment, payload_bytes },
       ...(sequence !== undefined && { sequence }),
       ...(is_test && { is_test }),
+      ...(named_endpoints && { named_endpoints: [...named_endpoints] }),
       ...(traceparent !== undefined && { traceparent }),
       ...(tracestate !== undefined && { tracestate }),
       targets: [...targets],
       ...(carriers.length > 0 && { carriers: [...carriers] }),
       starter,
-      once: once ? `${account_id}:${once.key}` : _id,
+      once: once ? onceOf(account_id, once.key) : _id,
       ...(once && { body_hash: once.body_hash }),
       payload_expires_at: after(this.retention.payloads, 0),
       expires_at: after(this.retention.records, OPEN_AT_MOST_MS),
     };
     return { ...document, tag: this.seal.tag(document) };
   }
+}
+
+/** Value of `once` of an event with an idempotency key. */
+function onceOf(accountId: string, key: string): string {
+  return `${accountId}:${key}`;
 }
 
 /** Whether a document is the one that was to be written: a write that the driver has sent twice finds itself. */

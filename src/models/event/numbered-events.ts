@@ -13,7 +13,7 @@ const AT_ONCE = 200;
 export interface NumberedEvent {
   id: string;
   sequence: number;
-  /** What shows that it is not as it was written; absent if it is. Then its number is that of no event. */
+  /** Difference from what was written; absent if there is none. Then its number is that of no event. */
   wrong: string | undefined;
 }
 

@@ -14,7 +14,7 @@ const heads = collection(
     /** The signed note. */
     note: must(String),
     signed_at: must(Date),
-    /** What a time-stamping service answered about the note, base64. */
+    /** Response of a time-stamping service about the note, base64. */
     timestamp: may(String),
   },
   BY_MAJORITY,
@@ -27,7 +27,7 @@ export interface LogHead {
   /** The signed note. */
   note: string;
   signed_at: Date;
-  /** What a time-stamping service answered about the note, base64; absent if there is nothing yet. */
+  /** Response of a time-stamping service about the note, base64; absent if there is none yet. */
   timestamp?: string | undefined;
 }
 

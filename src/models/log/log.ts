@@ -62,7 +62,7 @@ export type Cosign = (asked: {
  */
 export type Stamp = (note: string) => Promise<string | undefined>;
 
-/** What remembers, outside of MongoDB, what was signed. */
+/** Memory, outside of MongoDB, of signed checkpoints. */
 export interface Memory {
   /** Keys besides those that sign now whose checkpoints are this log's. */
   known?: readonly NoteVerifier[];
@@ -89,7 +89,7 @@ export class LogRepository {
   private readonly heads: LogHeads;
   private readonly stamps: LogStamps;
   private readonly auditor: LogAudit;
-  /** What this process does at its turn: it publishes and looks at tiles one after the other. */
+  /** Work of this process at its turn: it publishes and checks tiles one after the other. */
   private turn: Promise<unknown> = Promise.resolve();
 
   /** @param auditEveryMs how often all tiles are looked at; absent: once a day */

@@ -16,7 +16,7 @@ const UNLOGGED = -1;
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
 
-/** What was recorded together. It is kept for ever, as leaves are, so that each leaf is accounted for. */
+/** Records that were made together. A segment is kept for ever, as leaves are, so that each leaf is accounted for. */
 const segments = collection('segments', {
   _id: must(String),
   /** Names of its records, in order. */
@@ -39,7 +39,7 @@ export interface NamedRecord {
   record: string;
 }
 
-/** What was recorded together, in the order of its leaves. */
+/** Records that were made together, in the order of their leaves. */
 export interface Segment {
   id: string;
   records: readonly string[];
@@ -49,7 +49,7 @@ export interface Segment {
   at: Date;
   /** Number of its first leaf; absent as long as the log has not taken it. */
   first: number | undefined;
-  /** What shows that it is not as it was written; absent if it is. Nothing of it is to be believed. */
+  /** Difference from what was written; absent if there is none. Nothing of it is to be believed. */
   wrong: string | undefined;
 }
 

@@ -27,7 +27,7 @@ export interface May<T> {
 
 type Fields = Readonly<Record<string, Must<unknown> | May<unknown>>>;
 
-/** What documents with some fields hold. */
+/** Type of documents with some fields. */
 export type DocumentOf<F extends Fields> = {
   [Name in keyof F as F[Name] extends Must<unknown> ? Name : never]: F[Name] extends Must<infer T>
     ? T
@@ -97,7 +97,7 @@ export function collection<F extends Fields>(
     (connection.models[name] ?? connection.model(name, schema)) as unknown as Model<DocumentOf<F>>;
 }
 
-/** What a class over a collection begins with. */
+/** Base class of repositories over a collection. */
 export function repositoryOf<D>(documents: Collection<D>) {
   return class {
     protected readonly model: Model<D>;

@@ -5,9 +5,9 @@
 const MAJORITY_TIMEOUT_MS = 5_000;
 
 /**
- * What is asked of a server for every read and write: what it has acknowledged is on the disks of a majority, so it
- * outlives the loss of any one of them, and reads are of the server that takes writes. What the server rejects because
- * another one takes over is tried once more.
+ * Concerns of every read and write: what a server has acknowledged is on the disks of a majority, so it outlives the
+ * loss of any one of them, and reads are of the server that takes writes. What the server rejects because another one
+ * takes over is tried once more.
  */
 export const DURABLE = {
   writeConcern: { w: 'majority', journal: true, wtimeoutMS: MAJORITY_TIMEOUT_MS },

@@ -66,7 +66,7 @@ async function indexesInTheWay(model: Model<unknown>, error: unknown): Promise<s
   });
 }
 
-/** What of an index cannot be changed without making it anew. */
+/** Options of an index that cannot be changed without making it anew. */
 function optionsOf(index: IndexOptions): string {
   const { unique = false, sparse = false, expireAfterSeconds: seconds, partialFilterExpression } = index;
   return JSON.stringify([unique, sparse, seconds !== undefined, partialFilterExpression ?? {}]);

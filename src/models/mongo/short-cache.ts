@@ -20,7 +20,7 @@ export class ShortCache<T> {
     return this.peek(key) ?? this.remember(key, load());
   }
 
-  /** What is remembered of a key, or is being looked up; `undefined` if it would have to be looked up. */
+  /** Remembered value of a key, or the look-up under way; `undefined` if there is neither. */
   peek(key: string): Promise<T> | undefined {
     return this.entries.get(key);
   }

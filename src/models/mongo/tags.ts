@@ -28,8 +28,8 @@ export class Tags {
   }
 
   /**
-   * What shows that a document is not as it was written, the end of a sentence that begins with its id; `undefined` if
-   * nothing does.
+   * Difference of a document from what was written, the end of a sentence that begins with its id; `undefined` if there
+   * is none.
    *
    * @param tag whatever stands in its place
    */

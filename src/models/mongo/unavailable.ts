@@ -29,7 +29,7 @@ const TEMPORARY_CODES: ReadonlySet<unknown> = new Set([
   13_436, // NotPrimaryOrSecondary
 ]);
 
-/** What servers and the driver write on errors that are worth another try. */
+/** Labels that servers and the driver put on errors that are worth another try. */
 const TEMPORARY_LABELS = ['RetryableWriteError', 'TransientTransactionError', 'SystemOverloadedError'];
 
 /** Whether an error means that MongoDB is out of reach, or takes no writes, for the moment. */

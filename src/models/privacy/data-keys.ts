@@ -29,7 +29,7 @@ export const dataKeys = collection('data_keys', {
 });
 type DataKeyDocument = DocumentIn<typeof dataKeys>;
 
-/** What was erased: that a data key is not there is believed of these alone, anything else was taken away. */
+/** Erased data keys: a key may be missing only if it is among these, any other was taken away. */
 export const erasedKeys = collection('erased_data_keys', {
   /** The id of a key, or of an account, of which all keys were deleted. */
   _id: must(String),

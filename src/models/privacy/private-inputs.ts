@@ -86,7 +86,7 @@ export class PrivateInputs {
   }
 }
 
-/** What the tag of an input is of. */
+/** Content that the tag of an input covers. */
 function contentOf({ _id, text }: Pick<InputDocument, '_id' | 'text'>): string {
   return textOf([_id, text]);
 }

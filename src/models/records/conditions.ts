@@ -7,7 +7,7 @@ import {
 } from '../../domain/list/delivery-filter.js';
 import { withoutNulls } from '../mongo/collection.js';
 
-/** What fields must be. */
+/** Condition of fields. */
 type Condition = Record<string, unknown>;
 
 /** Conditions of filters on rows. The embedded server looks at conditions in their order. */

@@ -24,7 +24,7 @@ const IDS_AT_ONCE = 500;
 /** Events that rows have just been written of, without their payloads: those of an event with many endpoints. */
 const REMEMBERED_EVENTS = { max: 2_000, ttl: 10_000 };
 
-/** What writing rows needs. */
+/** Dependencies of the writer of rows. */
 export interface WriterOptions {
   tags: RowTags;
   reader: UnalteredReader;

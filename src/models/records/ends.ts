@@ -50,8 +50,8 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
   }
 
   /**
-   * What is to be told next: what was put together before, so that a repeat after a crash tells the same; `undefined`
-   * if nothing is left.
+   * The next notice: one that was put together before, so that a repeat after a crash sends the same; `undefined` if
+   * nothing is left.
    */
   async next(): Promise<EndNotice | undefined> {
     const begun = await this.model.findOne({ notice: { $gt: TOLD } }).lean();

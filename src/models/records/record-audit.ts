@@ -20,7 +20,7 @@ export interface AuditedDelivery {
   keptAt: number;
   /** The record, if the row is what was written. */
   record: { closed_at?: string; payload_commitment?: string; sequence?: number } | undefined;
-  /** What is wrong with it, as of `RecordAlteredError`. */
+  /** Difference, as of `RecordAlteredError`. */
   how: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface AuditedDelivery {
 export interface AuditedEvent {
   id: string;
   how: string | undefined;
-  /** What records of its deliveries say of it. */
+  /** Name of the event in records of its deliveries. */
   name: string;
 }
 

@@ -59,7 +59,7 @@ export type DeliveryDocument = DocumentIn<typeof deliveries>;
 /** A delivery as it is stored, without what lists do not show. Its tag tells whether it was altered. */
 export type ListedDocument = Omit<DeliveryDocument, 'detail' | 'timeline'>;
 
-/** What lists leave in the database: it is most of a document. */
+/** Fields that lists leave in the database: they are most of a document. */
 export const UNLISTED = { detail: 0, timeline: 0 } as const;
 
 export function toListed(document: ListedDocument): ListedDelivery {

@@ -21,7 +21,7 @@ export class RowTags {
     return { ...row, tag: this.tags.tag(contentOf(row)) };
   }
 
-  /** What shows that a row is not as it was written; `undefined` if nothing does. */
+  /** Difference of a row from what was written; `undefined` if there is none. */
   whatIsWrong(row: ListedDocument): string | undefined {
     return this.tags.whatIsWrong(row.tag, contentOf(row));
   }

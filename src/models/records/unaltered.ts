@@ -157,7 +157,7 @@ export class UnalteredReader {
   }
 }
 
-/** What is wrong with a row by its segment; `undefined` if nothing is. */
+/** Difference of a row from its segment; `undefined` if there is none. */
 export function wrongIn(
   segment: Segment,
   { _id: id, revision, record }: Pick<DeliveryDocument, '_id' | 'revision' | 'record'>,
@@ -176,7 +176,7 @@ export function sumOf(detail: string | null | undefined, timeline: string | null
     .digest('base64');
 }
 
-/** What MongoDB has may be anything. */
+/** Whether a stored value is a text: MongoDB may have anything. */
 function isText(stored: unknown): boolean {
   return stored === undefined || stored === null || typeof stored === 'string';
 }

@@ -37,7 +37,7 @@ export interface DeadBlock extends StoredBlock {
   until: Date;
 }
 
-/** What is known of the numbers of an account besides its events. */
+/** Numbers of an account that are known besides its events. */
 export interface KnownNumbers {
   /** The first number that was given to no process yet. */
   next: number;
@@ -52,7 +52,7 @@ interface Seen {
   stored: SequenceDocument | undefined;
   /** The same, if it is as it was written. */
   document: SequenceDocument | undefined;
-  /** What shows that it does not say all that was given; absent if nothing does. */
+  /** Sign that it does not say all that was given; absent if there is none. */
   wrong: string | undefined;
   /** The highest number that anything else says was given. */
   highest: number;
@@ -148,8 +148,8 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   }
 
   /**
-   * What is left is declared void before the block is given up: after a crash in between it is declared once more,
-   * which changes nothing.
+   * Releases blocks. The rest is declared void before the block is given up: after a crash in between it is declared
+   * once more, which changes nothing.
    */
   async release(
     accountId: string,
@@ -219,7 +219,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   }
 
   /**
-   * What is known of an account's numbers; `undefined` if no event of it was numbered.
+   * Known numbers of an account; `undefined` if no event of it was numbered.
    *
    * @throws RecordAlteredError if its sequence does not say all that was given
    */
@@ -248,7 +248,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
           yield { accountId: document._id, next: document.next, lost: document.lost.map(toLost) };
   }
 
-  /** What is not as it was written of sequences, of processes that have blocks, and of restores. */
+  /** Differences from what was written in sequences, processes that have blocks, and restores. */
   async *altered(): AsyncIterable<{ id: string; wrong: string }> {
     for await (const some of inOnePass<SequenceDocument>(this.model.find()))
       for (const document of some) {
@@ -288,7 +288,7 @@ function mine(document: SequenceDocument | undefined): Seen {
 }
 
 /**
- * What is lost of a sequence that does not say all that was given: from where nobody knows which numbers have been
+ * Lost numbers of a sequence that does not say all that was given: from where nobody knows which numbers have been
  * given, up to where none has been.
  *
  * @param at when the restores were read: those that are noted later are not counted in

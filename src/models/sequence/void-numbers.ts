@@ -36,7 +36,7 @@ type VoidDocument = DocumentIn<typeof voids>;
 export type RecordedVoid = VoidNumbers & {
   id: string;
   leafIndex: number;
-  /** What shows that they are not as they were written; absent if they are. */
+  /** Difference from what was written; absent if there is none. */
   wrong: string | undefined;
 };
 

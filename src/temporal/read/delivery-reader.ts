@@ -42,7 +42,7 @@ const MAX_INCIDENTS = 50;
 /** Business keys are not read of larger payloads, bytes: a list would parse a hundred of them. */
 export const MAX_KEYED_PAYLOAD_BYTES = 65_536;
 
-/** What lists of deliveries show only if they are asked to. */
+/** Fields that lists of deliveries show only on request. */
 export const ROW_EXTRAS = ['last_attempt', 'business_keys'] as const;
 
 export type RowExtra = (typeof ROW_EXTRAS)[number];

@@ -51,7 +51,7 @@ export class EventReader {
       },
       ({ stored, fanOut }) => fanOut !== undefined || stored.length >= awaited,
     );
-    const { event_kind: kind, sequence, is_test, payload, kept } = event;
+    const { event_kind: kind, sequence, is_test, named_endpoints, payload, kept } = event;
     const rows = new Set(stored.map(({ endpoint_id }) => endpoint_id));
     // What a fan-out has not started yet is told by how far that is.
     const others = fanOut ? [] : event.endpoint_ids.filter((id) => !rows.has(id));
@@ -64,6 +64,7 @@ export class EventReader {
       fan_out: fanOutProgress(fanOut),
       deliveries: [...begun, ...others.map((id) => notBegun(event, id))].slice(0, MAX_DELIVERIES),
       ...(is_test && { is_test }),
+      ...(named_endpoints && { named_endpoints }),
     };
   }
 

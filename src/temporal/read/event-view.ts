@@ -20,6 +20,8 @@ export interface EventWithPayload extends EventSummary {
   is_erased: boolean;
   /** It is a test of one endpoint. */
   is_test?: true;
+  /** The endpoints that its producer named; absent: it went to all that matched. */
+  named_endpoints?: readonly string[];
   /** Absent if its deliveries were started before it was answered. */
   fan_out: FanOutProgress | undefined;
   deliveries: DeliverySummary[];

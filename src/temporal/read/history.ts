@@ -41,7 +41,7 @@ export async function readTermination(client: Client, run: Run): Promise<Termina
   return event && terminationOf(event);
 }
 
-/** What an event of a history says of a termination; `undefined` if it is another event. */
+/** Termination that an event of a history tells; `undefined` if it is another event. */
 export function terminationOf(event: HistoryEvent): Termination | undefined {
   const terminated = event.workflowExecutionTerminatedEventAttributes;
   if (!terminated) return undefined;

@@ -12,7 +12,7 @@ import { describeExecution, type Execution } from './visibility/visibility.js';
 
 /** The rows of an event's deliveries are there by this time, unless Temporal is away. Milliseconds. */
 const STORED_WITHIN_MS = 10_000;
-/** What is not found of a younger event is looked for again after these waits: half a second in all. Milliseconds. */
+/** Waits after which a missing resource of a younger event is looked up again: half a second in all. Milliseconds. */
 const WAITS_MS = [25, 50, 75, 100, 250];
 
 /** Incidents of endpoints. */
@@ -21,7 +21,7 @@ export interface IncidentReads {
   within(endpoint: EndpointKey, from: Date, until: Date, limit: number): Promise<EndpointIncident[]>;
 }
 
-/** Sources of what is read of deliveries and events. */
+/** Sources of deliveries and events. */
 export interface LedgerSources {
   client: Client;
   /** Opens what is sealed. */

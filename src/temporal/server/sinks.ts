@@ -4,8 +4,8 @@ import { dropOldest } from '../../domain/basics/bounded-memory.js';
 import type { Closing } from '../../domain/stats/closing.js';
 
 /**
- * What takes the calls of the workflows' sinks. Temporal repeats a workflow task whose result it has not taken, such as
- * one that would end a workflow to which a signal has come meanwhile, and the task makes its calls again: each
+ * Receiver of the calls of the workflows' sinks. Temporal repeats a workflow task whose result it has not taken, such
+ * as one that would end a workflow to which a signal has come meanwhile, and the task makes its calls again: each
  * delivery's end is passed on once.
  *
  * @param closed is called with deliveries that have just been closed

@@ -1,7 +1,7 @@
 /** Calls that list or count which a namespace of Temporal Cloud has room for in a second; it cannot be changed. */
 export const CLOUD_VISIBILITY_PER_SECOND = 30;
 /**
- * What a cluster of one's own is to be configured for: `frontend.namespaceRPS.visibility` in
+ * Calls that a cluster of one's own is to be configured for: `frontend.namespaceRPS.visibility` in
  * `deploy/temporal/dynamic-config.yaml`.
  */
 const OWN_VISIBILITY_PER_SECOND = 1_000;

@@ -59,11 +59,11 @@ export interface DeliveryStarterOptions extends StartCallOptions {
   sealer: PayloadSealer;
   /** Where events are stored. */
   store: EventStore;
-  /** What attempts ask for payloads. */
+  /** Payloads that attempts load. */
   payloads: Pick<EventPayloads, 'remember'>;
   /** Finds deliveries that wait. */
   search: Pick<RowSearch, 'waiting' | 'some' | 'existing'>;
-  /** What this process knows of endpoints. */
+  /** This process's knowledge of endpoints. */
   conditions: EndpointConditions;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
   releasePerSecond: number;
@@ -98,7 +98,7 @@ export class DeliveryStarter implements StartPlanner {
 
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
-  private readonly intake: EventIntake;
+  readonly intake: EventIntake;
   private readonly unstarted = new Unstarted();
   private saying: Promise<void> = Promise.resolve();
   private readonly retrying: RetriedStarts;

@@ -50,7 +50,7 @@ interface Reporting {
 /** A success to be reported. */
 interface Success {
   endpoint: NamedEndpoint;
-  /** What was counted before it. */
+  /** Failures that were counted before it. */
   failures: FailureCount | undefined;
   /** Whether this very success was reported; if not, another one is known that was. */
   isSent: boolean;

@@ -32,7 +32,7 @@ export interface WaitingDelivery {
   attempts: number;
 }
 
-/** What deliveries that wait are found and notified by. */
+/** Dependencies by which waiting deliveries are found and notified. */
 export interface WaitingSources {
   client: Client;
   search: Pick<RowSearch, 'waiting'>;

@@ -32,7 +32,7 @@ const TICK_MS = 50;
 /** How many deliveries of each second are looked at for their outcome. */
 const SAMPLE_SIZE = 10;
 
-/** What releases read and notify. */
+/** Dependencies of releases. */
 export interface ReleaseSources extends WaitingSources {
   search: Pick<RowSearch, 'waiting' | 'some'>;
 }

@@ -48,7 +48,9 @@ import type { PendingDelivery } from './admission.js';
 export interface EarlyAttempts {
   /** @returns whether it does: not while the process stops */
   begin(orders: readonly FirstOrder[], timeoutMs: number): boolean;
-  /** What has been begun, if no workflow of this process has asked for it; it does not get it any more then. */
+  /**
+   * Attempts that have begun, if no workflow of this process has asked for them; it does not get them any more then.
+   */
   unclaimed(orders: readonly FirstOrder[]): Promise<(AttemptReport | null)[] | undefined>;
 }
 
@@ -87,7 +89,7 @@ export interface LostRun {
 const ENDS_WITHIN_MS = 3_000;
 const ASK_AGAIN_MS = 20;
 
-/** What Temporal does if there is such an execution, and the name of the call, if it is to be done once. */
+/** Policy of Temporal if there is such an execution, and the name of the call, if it is to be done once. */
 type StartPolicies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'> &
   Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol>;
 

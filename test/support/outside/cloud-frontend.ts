@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 import type { ServerCertificate } from '../../../src/demo/certificates.js';
 
 /**
- * What stands in front of Temporal as Temporal Cloud does: every call needs the API key or a client's certificate, and
+ * Front end of Temporal that behaves as Temporal Cloud: every call needs the API key or a client's certificate, and
  * what administers a cluster is refused (https://docs.temporal.io/cloud/operation-api: namespaces and search attributes
  * are the business of another API).
  */
@@ -29,7 +29,7 @@ export interface CloudFrontend {
 export interface CloudFrontendOptions {
   /** `host:port` of the server behind it. */
   upstream: string;
-  /** What the header `authorization` must have; absent: no key is demanded. */
+  /** Value that the header `authorization` must have; absent: no key is demanded. */
   apiKey?: string;
   /** Serves TLS with it, as Cloud does; with an authority, clients must show a certificate of it. */
   tls?: ServerCertificate & { clientAuthority?: string };

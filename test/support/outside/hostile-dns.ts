@@ -18,7 +18,7 @@ const FAILURES = { SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
 export type DnsAnswer = readonly string[] | keyof typeof FAILURES | 'silence';
 
 export interface HostileDnsOptions {
-  /** What is said of IPv6 addresses. Default: that there is none. */
+  /** Response about IPv6 addresses. Default: that there is none. */
   v6?: (name: string) => DnsAnswer | Promise<DnsAnswer>;
   /** How long answers may be kept, seconds. Default: not at all. */
   ttl?: number;

@@ -22,7 +22,7 @@ interface Document {
   root?: string;
 }
 
-/** What somebody does who can write to MongoDB as he likes, and has no key of the log. */
+/** Attack of somebody who can write to MongoDB at will, and has no key of the log. */
 export interface Attack {
   does: string;
   reason: LogAlteredReason;

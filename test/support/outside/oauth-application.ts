@@ -8,7 +8,7 @@ export const REDIRECT_URI = 'https://application.example/callback';
 const VERIFIER = 'a-verifier-of-at-least-forty-three-characters';
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
-/** What the token endpoint answered. */
+/** Response of the token endpoint. */
 export interface TokenAnswer {
   status: number;
   headers: Headers;
@@ -92,7 +92,7 @@ export class OAuthApplication {
   }
 }
 
-/** What the API answers to a token: the status, and the code of an error. */
+/** Response of the API to a token: the status, and the code of an error. */
 export async function useToken(
   url: string,
   token = '',

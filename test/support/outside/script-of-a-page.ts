@@ -6,7 +6,7 @@ const READABLE = ['cache-control', 'content-language', 'content-length', 'conten
 const SIMPLE_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];
 const SIMPLE_METHODS = ['GET', 'HEAD', 'POST'];
 
-/** What a script is given. */
+/** Input of a script. */
 interface Readable {
   status: number;
   headers: Record<string, string>;

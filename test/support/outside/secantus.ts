@@ -20,7 +20,7 @@ const FOLDER = resolve('node_modules/.cache/hookline', PACKAGE.replace('==', '-'
 /** Name that {@link Secantus.uri} gives to its clients: what is to fail, fails for them alone. */
 const APP_NAME = 'hookline-under-test';
 
-/** What `failCommand` of MongoDB's servers does to commands. */
+/** Effect of `failCommand` of MongoDB's servers on commands. */
 export interface Failure {
   failCommands: string[];
   errorCode?: number;

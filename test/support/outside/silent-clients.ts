@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { STREAM_PROTOCOL } from '../../../src/domain/listener/listener.js';
 
-/** What silent clients need of a service: where it is, and an account's key. */
+/** Properties of a service that silent clients need: where it is, and an account's key. */
 interface Service {
   url: string;
   key: string;
 }
 
 /**
- * What clients send before they fall silent, by kind. Those that get a response, as the second field says, do not read
- * it.
+ * Bytes that clients send before they fall silent, by kind. Those that get a response, as the second field says, do not
+ * read it.
  */
 const SILENT_KINDS = {
   'no request': ['', false],

@@ -117,7 +117,7 @@ export function wellRun() {
 
 export type Run = ReturnType<typeof wellRun>;
 
-/** What the checker says of a run that a change made worse, by rule. */
+/** Findings of the checker about a run that a change made worse, by rule. */
 export function brokenBy(change: (run: Run) => void): string[] {
   const run = wellRun();
   change(run);

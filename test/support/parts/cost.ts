@@ -39,7 +39,7 @@ async function measure<T>(task: () => T | Promise<T>, reference: number) {
   return { result, cost: (mainThreadTime() - began) / reference };
 }
 
-/** What has run before is compiled. */
+/** Reference time of code that has run before, and so is compiled. */
 function settledReference(): number {
   for (let again = 1; again < MEASURED_AGAIN; again += 1) referenceTime();
   return referenceTime();

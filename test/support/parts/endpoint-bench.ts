@@ -8,7 +8,7 @@ export const PROBE_MS = 60_000;
 export const MOST_DIRECT = 200;
 export const START = Date.parse('2026-11-24T12:00:00.000Z');
 
-/** What a process knows of endpoints, at a time that the tests set. */
+/** A process's knowledge of endpoints, at a time that the tests set. */
 export class EndpointBench {
   now = START;
   readonly conditions = new EndpointConditions(

@@ -1,6 +1,6 @@
 import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 
-/** What an execution of one delivery starts with. */
+/** Input of an execution of one delivery. */
 export function groupOf(
   { account_id, event_id, endpoint_id }: { account_id: string; event_id: string; endpoint_id: string },
   more: Partial<LiveGroup> = {},

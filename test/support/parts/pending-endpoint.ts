@@ -1,6 +1,6 @@
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
 
-/** What an endpoint is made into whose owner has given it another URL, before its verification begins again. */
+/** Endpoint whose owner has given it another URL, before its verification begins again. */
 export function pendingAt(targetUrl: string): EndpointInput {
   return {
     target_url: targetUrl,

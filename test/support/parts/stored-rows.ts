@@ -51,7 +51,7 @@ export class StoredRows {
   }
 }
 
-/** What `hookline records verify` says: the differences by id, and the counts. */
+/** Output of `hookline records verify`: the differences by id, and the counts. */
 export async function verifyRecords({ environment }: Pick<TestSystem, 'environment'>, ...args: string[]) {
   const run = runHere('records', environment, ['verify', '--json', ...args]).then(
     (stdout) => ({ code: 0, stdout, stderr: '' }),

@@ -28,8 +28,8 @@ const LARGEST = `[${Array(Math.floor(MAX_PAYLOAD_BYTES / 3))
   .join()}]`;
 
 /**
- * What costs are compared with, as processors differ, and each has slow moments: the processor time of parsing the
- * largest payload now, milliseconds. It is 5 ms of a fast processor that has nothing else to do.
+ * Reference for costs, as processors differ, and each has slow moments: the processor time of parsing the largest
+ * payload now, milliseconds. It is 5 ms of a fast processor that has nothing else to do.
  */
 export function referenceTime(): number {
   const began = mainThreadTime();

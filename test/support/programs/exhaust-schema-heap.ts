@@ -11,7 +11,7 @@ import { until } from '../until.js';
  * Megabytes.
  */
 const LITTLE_MB = 32;
-/** What ends a check is its heap, not its time, however busy the machine is. */
+/** Time limit of a check that ends by its heap, however busy the machine is. */
 const NO_LIMIT_MS = 60_000;
 
 const large = {

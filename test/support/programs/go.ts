@@ -7,7 +7,7 @@ import { hasProgram } from './programs.js';
 /** Whether this machine has the Go toolchain. */
 export const hasGo = () => hasProgram('go', 'version');
 
-/** What the Go program in `test/go-verifier` verifies. */
+/** Input of the Go program in `test/go-verifier`. */
 export interface GoVerifierInput {
   key: string;
   /** Signed checkpoints. */
@@ -20,7 +20,7 @@ export interface GoVerifierInput {
     record: string;
     index: number;
     proof: readonly string[];
-    /** What the record commits to, canonical JSON, and the salt, base64. */
+    /** Content to which the record commits, canonical JSON, and the salt, base64. */
     details?: string;
     salt?: string;
   }[];

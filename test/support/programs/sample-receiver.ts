@@ -130,7 +130,7 @@ const RUNNERS: Record<Language, Runner> = {
 
 /** A receiver that runs. */
 export interface SampleReceiver {
-  /** What it has written, to standard output and standard error. */
+  /** Lines that it has written, to standard output and standard error. */
   readonly lines: readonly string[];
   stop(): Promise<void>;
 }

@@ -13,7 +13,7 @@ const PRELOAD = fileURLToPath(new URL('shift-clock.mjs', import.meta.url));
 
 /** The clock of a process, which is as far from that of this machine as a test says. */
 export interface ShiftedClock {
-  /** What the process is to be started with. */
+  /** Environment with which the process is to be started. */
   environment: Record<string, string>;
   /** Sets the clock. @param seconds how far it is ahead */
   shift(seconds: number): Promise<void>;

@@ -34,7 +34,7 @@ const BODIES: Record<string, unknown> = {
 /** Queries that are valid, likewise. */
 const QUERIES: Record<string, string> = { listMissed: '?created_after=2026-01-01T00:00:00Z' };
 
-/** What the victim's platform calls it. */
+/** Name of the account at the victim's platform. */
 const REFERENCE = 'customer-of-another';
 /** Operations that only a platform or the operator may use, whatever the id is. */
 const ABOUT_ACCOUNTS = /^(update|delete)Account$/;

@@ -234,7 +234,7 @@ describe('the log of the service [world]', () => {
   });
 });
 
-/** What stands in base 64 in a history: payloads. */
+/** Texts in base 64 in a history: payloads. */
 function decoded(json: string): string[] {
   return [...json.matchAll(/"data": *"([A-Za-z0-9+/=]+)"/g)].map(([, data = '']) =>
     Buffer.from(data, 'base64').toString(),

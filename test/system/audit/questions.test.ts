@@ -22,8 +22,8 @@ const ENDPOINTS = ['ok', 'slow', 'gone', 'failing', 'large', 'paused'] as const;
 type Name = (typeof ENDPOINTS)[number];
 
 /**
- * What an auditor asks (docs/tasks/audit.md), in a system of its own, whose records are altered. Each question
- * is asked of the API and of a command.
+ * Questions of an auditor (docs/tasks/audit.md), in a system of its own, whose records are altered. Each question is
+ * asked of the API and of a command.
  */
 describe('the questions of an auditor', () => {
   let system: TestSystem;
@@ -89,7 +89,7 @@ describe('the questions of an auditor', () => {
     assert.equal(status, 200, text);
     return json;
   };
-  /** What a command answers, a JSON text on each line. */
+  /** Output of a command, a JSON text on each line. */
   const ask = async (command: string, code = 0) => {
     const environment = { HOOKLINE_URL: system.url, HOOKLINE_API_KEY: client.key };
     const { exited, lines } = inProcess(`${command} --json`.split(' '), environment);

@@ -14,7 +14,7 @@ const CHANGES = 50;
 const TIMES = 80;
 const SIDE_BY_SIDE = 4;
 
-/** What the model knows of an endpoint: its states, oldest first, each with the time since which it has been so. */
+/** Model of an endpoint: its states, oldest first, each with the time since which it has been so. */
 interface Known {
   id: string;
   states: { since: number; state: ShownResource | undefined }[];

@@ -58,6 +58,22 @@ describe('the commands for users of the API', () => {
   const json = async (command: string, code = 0) =>
     (await run(`${command} --json`, code)).split('\n').map((line) => JSON.parse(line));
 
+  it('post the events of a file, as many as fit into each request', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hookline-publish-'));
+    const file = join(folder, 'events.ndjson');
+    const line = `{"kind":"purchase","payload":${PURCHASE},"endpoint_ids":["${endpointId}"]}`;
+    await writeFile(file, `${Array(103).fill(line).join('\n')}\n\n`);
+    const ids = (await run(`publish ${file}`)).split('\n').map((one) => one.split('  ')[0]);
+    equal(new Set(ids).size, 103);
+    await writeFile(file, `${line}\n{"kind":"none","payload":1}\n`);
+    match(
+      await run(`publish ${file} --each`, 1),
+      /^evt_\w+ .*\nEvent 2: There is no event kind.*\n.*1 of 2 events/s,
+    );
+    match(await run(`publish ${file}`, 1), /No event was accepted\. Event 1: There is no event kind/);
+    await rm(folder, { recursive: true });
+  });
+
   it('post an event, wait for its deliveries, and say how they ended', async () => {
     const output = await run('trigger purchase --set total=5 --set items.0.qty=3 --wait');
     match(

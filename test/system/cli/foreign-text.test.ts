@@ -10,16 +10,17 @@ import { folderOfEach } from '../../support/folder.js';
 import { sampleLog } from '../../support/outside/certificates.js';
 import { inProcess } from '../../support/programs/command.js';
 
-/** What would hide the rest of a line, begin another, or turn one round, in 7 and in 8 bits. */
+/** Text that would hide the rest of a line, begin another, or turn one round, in 7 and in 8 bits. */
 const HOSTILE = '\u001b[8m\nFORGED\r\u009b8m\u202e\u2028FORGED\u0085FORGED\u0007';
 const DELIVERY = 'dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN';
 
-/** What each command that uses a server is asked. */
+/** Call of each command that uses a server. */
 const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp'>, string[]> = {
   login: ['--client client_1 --no-browser'],
   logout: [''],
   listen: ['', '--json'],
   trigger: ['purchase', 'purchase --wait', 'purchase --set total=5', 'nosuchkind --set total=5'],
+  publish: ['test/support/outside/lists/events.ndjson', 'test/support/outside/lists/events.ndjson --each'],
   deliveries: ['', DELIVERY, `retry ${DELIVERY}`, `resend ${DELIVERY}`, '--json'],
   timeline: [DELIVERY],
   explain: ['ep_1 evt_1', 'ep_1 order_id:1001', 'ep_1 evt_1 --json'],
@@ -178,7 +179,7 @@ function hostile(value: unknown): unknown {
   );
 }
 
-/** What the documentation of the API shows as the responses of its operations. */
+/** Examples of responses in the documentation of the API. */
 async function readExamples(): Promise<[string, RegExp, unknown][]> {
   const { paths } = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
   return Object.entries<Record<string, Json>>(paths).flatMap(([path, operations]) =>

@@ -24,7 +24,7 @@ describe('the server for AI models', () => {
   });
   after(() => receiver.close());
 
-  /** What a model's program does: JSON-RPC, a message on each line. */
+  /** Program of a model: JSON-RPC, a message on each line. */
   async function connect(write = false) {
     const input = new PassThrough();
     const output = new PassThrough();

@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
-import { Hookline, type Schemas } from '../../../clients/typescript/src/index.js';
+import { Hookline, HooklineError, type Schemas } from '../../../clients/typescript/src/index.js';
 import { freePort } from '../../../packages/embedded-servers/src/index.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { PURCHASE } from '../../support/api-client.js';
@@ -38,6 +38,27 @@ describe('the TypeScript client', () => {
     equal(received?.body.toString(), PURCHASE);
     equal(await hookline.delete('/v18.0/endpoints/{id}', { params }), undefined);
     await rejects(hookline.get('/v18.0/endpoints/{id}', { params }), { status: 404, code: 'not_found' });
+    await receiver.close();
+  });
+
+  it('posts several events in one request, each byte for byte', async () => {
+    const receiver = await startReceiver();
+    const hookline = await newClient();
+    const { id } = await hookline.post('/v18.0/endpoints', {
+      body: { target_url: receiver.url, event_kinds: ['purchase'] },
+    });
+    // No more than one: of two, the account's limit has no room for the second.
+    const event = { kind: 'purchase', payload: PURCHASE, keys: { batch: '8' }, endpoints: [id] };
+    const { accepted, results } = await hookline.postEvents([event]);
+    equal(accepted, 1);
+    equal((await receiver.waitFor((all) => all.length === 1))[0]?.body.toString(), PURCHASE);
+    await rejects(
+      hookline.postEvents([event, event], { signal: AbortSignal.timeout(20_000) }),
+      (error: Error) => error instanceof HooklineError && error.status === 429,
+    );
+    equal(results[0]?.event?.deliveries?.[0]?.endpoint_id, id);
+    const refused = await hookline.postEvents([{ kind: 'none', payload: {} }], { mode: 'each' });
+    equal(refused.results[0]?.problem?.code, 'unknown_event_kind');
     await receiver.close();
   });
 

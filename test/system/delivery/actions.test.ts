@@ -11,7 +11,7 @@ import { until } from '../../support/until.js';
 /** Endpoints of one event, whose deliveries are a group. */
 const IN_GROUP = 20;
 
-/** What deliveries cost in Temporal Cloud: `docs/tasks/temporal-cloud.md` has these numbers for a million. */
+/** Cost of deliveries in Temporal Cloud: `docs/tasks/temporal-cloud.md` has these numbers for a million. */
 describe('Actions of Temporal Cloud', () => {
   let system: SharedSystem;
   let client: ApiClient;

@@ -14,7 +14,7 @@ import { until } from '../../support/until.js';
 describe('what is done to a group [world]', () => {
   let system: Awaited<ReturnType<typeof connectLedger>>;
   let stop: (() => Promise<void>) | undefined;
-  /** What was told last of each delivery, by id. */
+  /** Last report on each delivery, by id. */
   let told: Map<string, string>;
   before(async () => {
     system = await connectLedger();

@@ -19,7 +19,7 @@ const FILTERS: DeliveryFilter[] = [
   { statuses: ['retrying', 'parked', 'delivered', 'exhausted'] },
 ];
 
-/** What happens to a delivery while a page is read. An open one cannot be sent again, nor a closed one go on. */
+/** Change of a delivery while a page is read. An open one cannot be sent again, nor a closed one go on. */
 const CHANGE = fc.record({
   which: fc.nat(DELIVERIES - 1),
   what: fc.constantFrom('goes on', 'goes on', 'is delivered', 'is exhausted', 'is sent again'),
@@ -53,7 +53,7 @@ describe('pages of deliveries that are read while these open, close and open aga
       runs: 0,
       turn: 0,
       started_at: '',
-      /** What it has been since the list was begun, and how often it has moved within it. */
+      /** Statuses since the list was begun, and how often it has moved within it. */
       been: [] as DeliveryStatus[],
       moved: 0,
     }));

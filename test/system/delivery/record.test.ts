@@ -8,7 +8,7 @@ import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
-/** What a group of the largest size may take in Temporal, bytes. */
+/** Most bytes that a group of the largest size may take in Temporal. */
 const MAX_HISTORY_BYTES = 64 * 1024;
 
 describe('the record of a delivery', () => {

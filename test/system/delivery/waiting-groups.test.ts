@@ -53,7 +53,7 @@ describe('a group that waits from its start', () => {
   const act = (id: string, action: string) => client.request('POST', `/v18.0/deliveries/${id}/${action}`);
   const describeGroup = (workflowId: string) =>
     system.temporal.client.workflow.getHandle(workflowId).describe();
-  /** What waits for the endpoint, as one signal releases it. */
+  /** Deliveries that wait for the endpoint, as one signal releases them. */
   async function waiting(count = MEMBERS): Promise<ReleaseUnit> {
     const key = { account_id: client.accountId, endpoint_id };
     const taskQueue = system.settings.HOOKLINE_TASK_QUEUE;

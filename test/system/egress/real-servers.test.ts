@@ -52,8 +52,8 @@ async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
 }
 
 /**
- * What `setTimeout` is asked for on behalf of an act, milliseconds: other systems of this process wait for something
- * all the time.
+ * Times for which an action calls `setTimeout`, milliseconds: other systems of this process wait for something all the
+ * time.
  */
 async function waitsOf(act: () => Promise<unknown>): Promise<number[]> {
   const ours = new AsyncLocalStorage<true>();

@@ -46,7 +46,7 @@ describe('changes of an endpoint', () => {
     assert.equal(status, 200, text);
     return json;
   };
-  /** What a change may not touch, besides what it names. */
+  /** Fields that a change may not touch, besides those that it names. */
   const rest = ({ updated_at: _, version: __, ...shown }: Record<string, unknown>, ...names: string[]) =>
     Object.fromEntries(Object.entries(shown).filter(([name]) => !names.includes(name)));
 

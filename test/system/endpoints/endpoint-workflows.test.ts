@@ -34,7 +34,7 @@ describe('the workflows that look after an endpoint', () => {
     const { status, text } = await client.request(method, `/v18.0/endpoints/${path}`, { body });
     assert.ok(status < 300, text);
   };
-  /** What Temporal lists for an endpoint, deliveries aside: the type and status of each run. */
+  /** Executions that Temporal lists for an endpoint, deliveries aside: the type and status of each run. */
   const runsOf = async (id: string) => {
     const runs: { type: string; status: string }[] = [];
     for await (const { type, status } of system.temporal.client.workflow.list({

@@ -17,7 +17,7 @@ const PROCESSES = 4;
 /** Below the number that opens a backoff, in each process. */
 const FAILURES_EACH = 4;
 
-/** What these tests look at, of what incidents call. */
+/** Activities of incidents that these tests look at. */
 type Stub = Pick<Activities, 'markEndpoint' | 'openIncident' | 'closeIncident' | 'releaseEndpoint'>;
 const UNUSED: Partial<Activities> = {
   disableEndpoint: async () => true,
@@ -29,8 +29,8 @@ describe('failures that several processes count', () => {
   let system: SharedSystem;
   const stops: (() => Promise<void>)[] = [];
   /**
-   * What incidents call, by endpoint. Tests whose worker runs from the beginning share one: each costs half a second of
-   * processor.
+   * Stubs of what incidents call, by endpoint. Tests whose worker runs from the beginning share one: each costs half a
+   * second of processor.
    */
   const stubs = new Map<string, Stub>();
   const stubOf = ({ endpoint_id }: EndpointKey) => stubs.get(endpoint_id) ?? assert.fail(endpoint_id);

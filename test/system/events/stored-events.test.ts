@@ -73,6 +73,57 @@ describe('stored events', () => {
     assert.deepEqual([...new Set(kept.flatMap((one) => one?.event_id ?? []))], [winner]);
   });
 
+  it('together are stored by others, if their process is killed in between', async () => {
+    const [starter, killed] = [
+      newId('starter'),
+      await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise(),
+    ];
+    const days = parseKeptDays('1');
+    const { box } = requireBoxes(system.settings);
+    const dying = new EventRepository(killed, { records: days, payloads: days }, box);
+    const { collection } = killed.model('events');
+    const write = collection.bulkWrite.bind(collection);
+    collection.bulkWrite = (async (operations: []) => {
+      await write(operations.slice(0, 1));
+      throw new Error('killed');
+    }) as unknown as typeof write;
+    const together = await Promise.all([1, 2, 3].map(() => event({ starter })));
+    const ids = together.map((one) => one.event.event_id);
+    await assert.rejects(dying.insertTogether(together), /killed/);
+    await killed.close();
+    assert.equal((await events.stored(ids)).size, 1, 'some of them, for the moment');
+    const found: string[] = [];
+    for await (const some of events.ofStarter(starter, Date.now() - 60_000)) found.push(...idsOf(some));
+    assert.deepEqual(found.sort(), ids.sort());
+    assert.equal(await connection.collection('event_batches').countDocuments(), 0);
+  });
+
+  it('together are all stored, or none: what a process is not sure of, it looks for', async () => {
+    const days = parseKeptDays('1');
+    const own = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    const unsure = new EventRepository(
+      own,
+      { records: days, payloads: days },
+      requireBoxes(system.settings).box,
+    );
+    const together = await Promise.all([1, 2].map(() => event()));
+    const ids = together.map((one) => one.event.event_id);
+    for (const [name, stored] of [
+      ['event_batches', 0],
+      ['events', 2],
+    ] as const) {
+      const { collection } = own.model(name);
+      const write = collection.bulkWrite.bind(collection);
+      collection.bulkWrite = (async () => {
+        throw new Error('no answer');
+      }) as unknown as typeof write;
+      await assert.rejects(unsure.insertTogether(together), /no answer/);
+      collection.bulkWrite = write;
+      assert.equal((await unsure.stored(ids)).size, stored, name);
+    }
+    await own.close();
+  });
+
   it('that are written twice by one call are their own', async () => {
     const one = await event({ carriers: ['grp_1'], targets: [{ endpoint_id: 'ep_1', carrier: 0 }] });
     assert.deepEqual(await events.insert([one]), [undefined]);

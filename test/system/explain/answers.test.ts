@@ -8,8 +8,8 @@ import { until } from '../../support/until.js';
 const DOCUMENT = 'docs/answers.md';
 
 /**
- * What differs from run to run: ids, times, ports, durations and hashes. The same one has the same name throughout an
- * answer.
+ * Text without what differs from run to run: ids, times, ports, durations and hashes. The same one has the same name
+ * throughout an answer.
  */
 function withoutChance(text: string): string {
   const names = new Map<string, string>();

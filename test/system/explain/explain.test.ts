@@ -15,7 +15,7 @@ import { until } from '../../support/until.js';
 
 const ABOVE_100 = { path: '/total', at_least: 100 };
 
-/** What an endpoint does before the event arrives, and what the verdict about it must be. */
+/** Behaviour of an endpoint before the event arrives, and the verdict that must follow. */
 interface Cause {
   expected: VerdictCode;
   /** Where the receiver answers for it; the first part of the path is the status. */

@@ -3,7 +3,7 @@ import mongoose from 'mongoose';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
-/** What real callers do, and a caller of the documentation does not. */
+/** Requests of real callers that a caller of the documentation does not make. */
 describe('a caller of the API', () => {
   let system: SharedSystem;
   let client: ApiClient;

@@ -7,11 +7,11 @@ import type { ApiClient } from '../../support/api-client.js';
 import { costOf } from '../../support/parts/cost.js';
 import { PROXIED, type SharedSystem, sharedSystem } from '../../support/system.js';
 
-/** What a request may cost, by {@link costOf}: what is largest here is a twentieth of the largest payload. */
+/** Cost that a request may have, by {@link costOf}: the largest here is a twentieth of that of the largest payload. */
 const MAX_COST = 4;
-/** What Node.js takes of a head is 16 KiB. */
+/** Length of a head close to the 16 KiB that Node.js takes. */
 const HEAD = 15_000;
-/** What the OAuth library takes of a form is 56 KiB. */
+/** Length of a form close to the 56 KiB that the OAuth library takes. */
 const FORM = 55_000;
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 const STREAM = {
@@ -117,7 +117,7 @@ describe('a hostile head or form', () => {
   let system: SharedSystem;
   let client: ApiClient;
   const agent = new Agent({ keepAlive: true });
-  /** What cost too much, or had a wrong response. */
+  /** Requests that cost too much, or had a wrong response. */
   let faults: string[];
 
   before(async () => {

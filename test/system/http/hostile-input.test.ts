@@ -21,7 +21,7 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
-/** What a request may cost the event loop, the client’s part in it included, by {@link costOf}. */
+/** Cost to the event loop that a request may have, the client’s part in it included, by {@link costOf}. */
 const MAX_COST = 10;
 /** Characters of an answer that refuses. Twenty errors that each list what is known are far below it. */
 const MAX_ANSWER = 16 * 1024;
@@ -61,7 +61,7 @@ describe('hostile input at the limit of size [world]', () => {
   let client: ApiClient;
   let document: Document;
   const ids: Record<string, string> = { event_kinds: 'hostile.kind', events: 'purchase' };
-  /** What cost too much, or was answered wrongly. */
+  /** Requests that cost too much, or had a wrong response. */
   let faults: string[];
   let requests: number;
 

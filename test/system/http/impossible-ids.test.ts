@@ -9,7 +9,7 @@ interface Operation {
 
 /** ULIDs that have the form, with a time that nothing was made at: the last one there is, and the first. */
 const ULIDS = ['7ZZZZZZZZZZZZZZZZZZZZZZZZZ', '00000000000000000000000000'];
-/** What ids of a resource begin with. */
+/** Prefixes of the ids of resources. */
 const PREFIXES: Record<string, string> = {
   events: 'evt_',
   endpoints: 'ep_',

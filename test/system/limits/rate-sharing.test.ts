@@ -10,7 +10,7 @@ import { until } from '../../support/until.js';
 
 const DAY_S = 24 * 3_600;
 
-/** What one process has: a limiter, its own connection, and how often it used it. */
+/** Parts of one process: a limiter, its own connection, and how often it used it. */
 interface Participant {
   sharing: RateSharing;
   database: Database;

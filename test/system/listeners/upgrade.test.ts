@@ -13,7 +13,7 @@ import {
   type TestSystem,
 } from '../../support/system.js';
 
-/** What Java's client sends with its first request to an address without TLS. */
+/** Headers that Java's client sends with its first request to an address without TLS. */
 const OFFER = {
   connection: 'Upgrade, HTTP2-Settings',
   upgrade: 'h2c',

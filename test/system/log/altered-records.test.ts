@@ -19,7 +19,7 @@ type Stored = { _id: string; detail?: string } & Record<string, string | null>;
 /** A part of what is stored, with other words in it. */
 type Forgery = [part: 'detail' | 'timeline' | 'summary' | 'record' | 'status', from: string, to: string];
 
-/** What somebody who has the database alone could write. */
+/** Forgeries that somebody who has the database alone could write. */
 const FORGERIES: Record<string, Forgery> = {
   'the URL of an attempt': ['detail', '/hooks', '/other'],
   'the address that it went to': ['detail', '"address":"', '"address":"10.0.0.1","was":"'],

@@ -24,7 +24,7 @@ describe('a log whose database somebody rewrites', () => {
   let folder: string;
   let attacker: Attacker;
   let log: LogRepository;
-  /** What Temporal has of it. */
+  /** Checkpoints of it that Temporal has. */
   let ledger: string[];
   /** How often the key has signed. */
   let signatures = 0;

@@ -17,7 +17,7 @@ interface Document {
   [field: string]: unknown;
 }
 
-/** What somebody can write who has MongoDB, reads the source, and knows no key. */
+/** Forgeries of somebody who has MongoDB, reads the source, and knows no key. */
 describe('what somebody makes up in MongoDB alone', () => {
   let system: TestSystem;
   let receiver: Receiver;
@@ -53,7 +53,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     await recorded(system, client, [delivery.id]);
     return delivery;
   };
-  /** What `hookline records verify` says of an id. */
+  /** Output of `hookline records verify` about an id. */
   const said = async (id: string): Promise<string> => {
     const output = await runHere('records', system.environment, ['verify']).catch(
       ({ stdout }: { stdout: string }) => stdout,

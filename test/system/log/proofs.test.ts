@@ -16,7 +16,7 @@ import { inTurn, type Receiver, reply, startReceiver } from '../../support/recei
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-/** What the subscriber signs. */
+/** Receipt that the subscriber signs. */
 const RECEIPT = 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=';
 
 const isDelivered = ({ status }: { status: string }) => status === 'delivered';

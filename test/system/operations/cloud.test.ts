@@ -11,7 +11,7 @@ import { testAuthority, testCertificate } from '../../support/receiver.js';
 import { servers } from '../../support/servers.js';
 import { testEnvironment } from '../../support/system.js';
 
-/** What the command wrote to standard error when it failed. */
+/** Text that the command wrote to standard error when it failed. */
 async function failure(command: string, environment: Record<string, string>): Promise<string> {
   return runHere(command, environment).then(
     () => {

@@ -14,7 +14,7 @@ import { until } from '../../support/until.js';
 // It starts servers of its own, whose programs take minutes to make.
 needs('servers');
 
-/** What runs with this text among its arguments, guards excepted. */
+/** Processes that run with this text among their arguments, guards excepted. */
 function processesWith(text: string): number[] {
   const all = execFileSync('ps', ['-A', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 2 ** 24 });
   const found = all.split('\n').filter((line) => line.includes(text) && !line.includes('hookline-guard'));
@@ -92,7 +92,7 @@ describe('hookline dev [world]', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** What the page does with a link: its code, posted. */
+  /** Signs in as the page does with a link: its code, posted. */
   async function signIn(link: string) {
     const { origin, hash } = new URL(link);
     const body = JSON.stringify({ code: new URLSearchParams(hash.slice(1)).get('code') });
@@ -106,7 +106,7 @@ describe('hookline dev [world]', () => {
       .scopes;
   }
 
-  /** What a page of another site can ask of the servers that were started, and what they were started with. */
+  /** Checks what a page of another site can ask of the servers that were started, and what they were started with. */
   async function checkServers(ui: string): Promise<void> {
     const { host, port } = new URL(ui);
     assert.deepEqual(

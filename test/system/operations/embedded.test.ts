@@ -18,7 +18,7 @@ needs('servers');
 const namespace = 'hookline-test';
 const report = () => {};
 
-/** What runs with this text among its arguments. */
+/** Processes that run with this text among their arguments. */
 function processesWith(text: string): string[] {
   const all = execFileSync('ps', ['-A', '-o', 'pid=,args='], {
     encoding: 'utf8',

@@ -79,8 +79,8 @@ const cases: Case[] = [
 ];
 
 /**
- * What SecantusDB 0.7.0b3 does otherwise than MongoDB, by the title of the test: then the test is left out on it. It
- * keeps every increment; but a `findAndModify` that loses a race to insert answers `null`, and of conditions on several
+ * Differences of SecantusDB 0.7.0b3 from MongoDB, by the title of the test: then the test is left out on it. It keeps
+ * every increment; but a `findAndModify` that loses a race to insert answers `null`, and of conditions on several
  * fields it plans a scan.
  */
 const SECANTUS_DIFFERS = [

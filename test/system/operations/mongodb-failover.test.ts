@@ -8,7 +8,7 @@ import { runHere } from '../../support/programs/command.js';
 import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-/** What a server answers that loses its place, ends, or takes too long. */
+/** Errors of a server that loses its place, ends, or takes too long. */
 const STATE_CHANGES = {
   NotWritablePrimary: 10_107,
   PrimarySteppedDown: 189,

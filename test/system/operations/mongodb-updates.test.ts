@@ -12,10 +12,10 @@ interface Thing {
 
 interface Case {
   update: mongo.UpdateFilter<Thing>;
-  /** What is at the path before; absent: there is no such document, or, with `without`, none at the path. */
+  /** Value at the path before; absent: there is no such document, or, with `without`, none at the path. */
   before?: unknown;
   without?: boolean;
-  /** What is at the path afterwards, `ABSENT`, or `REFUSED`: then it is as it was. */
+  /** Value at the path afterwards, `ABSENT`, or `REFUSED`: then it is as it was. */
   after: unknown;
 }
 
@@ -32,7 +32,7 @@ const ELEMENTS = [VALUES[0], VALUES[1], VALUES[2]] as const;
 /** Every operator of updates with every such value, for a path. */
 function casesAt(path: string): Case[] {
   const cases: Case[] = [];
-  /** What an update makes of a missing field, in a new document and in one that is there. */
+  /** Effect of an update on a missing field, in a new document and in one that is there. */
   const onNothing = (update: object, inserted: unknown, matched = inserted) =>
     cases.push({ update, after: inserted }, { update, without: true, after: matched });
   const on = (before: unknown, update: object, after: unknown) => cases.push({ update, before, after });

@@ -15,7 +15,7 @@ async function ready(url: string) {
   return { ...body, code: response.status };
 }
 
-/** What `hookline serve` says when it cannot start. */
+/** Message of `hookline serve` when it cannot start. */
 async function refusal(overrides: Record<string, string>): Promise<string> {
   const environment = await testEnvironment(overrides);
   const failure = await startServiceProcess(environment).then(

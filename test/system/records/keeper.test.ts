@@ -75,14 +75,14 @@ describe('rows of deliveries', () => {
     const hash = leafHash(String(record));
     return (await system.database.log.leavesFrom(0)).filter((leaf) => leaf.equals(hash)).length;
   };
-  /** What is said of the delivery, and of leaves. */
+  /** Differences that are reported of the delivery, and of leaves. */
   const wrong = async () =>
     Object.entries((await verifyRecords(system)).found).filter(
       ([name]) => name === id || name.startsWith('lea'),
     );
 
   describe('whose keeper was killed between keeping a row and making its segment', () => {
-    /** What it goes on with, if it was only frozen. */
+    /** Continues it, if it was only frozen. */
     let thaw: () => Promise<void>;
 
     beforeEach(async () => {

@@ -14,7 +14,7 @@ import { until } from '../../support/until.js';
 /** Deliveries of one event to so many endpoints are a group. */
 const IN_GROUP = 12;
 
-/** What somebody may write who has MongoDB alone. */
+/** Forgeries of somebody who has MongoDB alone. */
 const OPEN_FORGERIES: Record<string, unknown>[] = [
   { status: 'delivered' },
   { detail: '' },

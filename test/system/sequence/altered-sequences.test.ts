@@ -59,7 +59,7 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
   const reserve = (database = other) => database.sequences.reserve(client.accountId, 'another', 4);
   const stored = async () =>
     (await collection('sequences').findOne({ _id: client.accountId })) ?? assert.fail('no sequence');
-  /** What the daily look tells. */
+  /** Reports of the daily check. */
   const told = async (): Promise<string[]> => {
     const all: string[] = [];
     await auditNumbers(system.database, async (reason, what, how) => {

@@ -47,7 +47,7 @@ const purchaseOf = (total: number) => JSON.stringify({ ...JSON.parse(PURCHASE), 
 /** Few events go to endpoints that fail, so that their incidents hold none of them back. */
 const SMALL = { filter: { path: '/total', less_than: 100 } };
 const EVENTS = 20;
-/** What comes of the attempts: others than those of what has closed by then may come later. */
+/** Outcomes of the attempts: others than those of what has closed by then may come later. */
 const MADE = new Map([
   ['hookline_attempts_total{outcome="delivered",answer="2xx"}', EVENTS + 2],
   // Two first attempts at each of both endpoints, and one more at the one that gives up.

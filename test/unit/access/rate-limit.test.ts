@@ -50,6 +50,17 @@ describe('a rate limiter', () => {
     assert.deepEqual([wait(limited, NOON + 60_000), wait(limited, NOON + 60_000)], [0, 60]);
   });
 
+  it('counts several at once, or none of them', () => {
+    const limited = limiter('5/1m');
+    const several = (times: number) => limited.consume('ada', NOON + 12_000, undefined, times);
+    const first = several(4);
+    assert.match(several(2).refusal?.headers['retry-after'] ?? '', /^48$/);
+    assert.equal(wait(limited, NOON + 12_000), 0, 'there is room for one');
+    first.giveBack();
+    assert.equal(several(4).refusal, undefined);
+    assert.ok(limited.refuses('ada', NOON + 12_000));
+  });
+
   it('blocks a caller that goes on, longer with every minute, but not for a tight loop of one second', () => {
     const limited = limiter('1/1s');
     const loop = Array.from({ length: 800 }, (_, i) => wait(limited, NOON + i));

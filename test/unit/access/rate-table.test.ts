@@ -13,7 +13,7 @@ const LIMIT = { requests: 3, windowMs: MINUTE };
 /** The start of a minute. */
 const NOON = Date.UTC(2026, 10, 21, 12);
 
-/** What the database does with what the processes tell. */
+/** Database that adds up what the processes report. */
 class Store {
   private readonly windows = new Map<string, Record<string, Column>>();
 

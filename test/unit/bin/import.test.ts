@@ -8,7 +8,7 @@ import { svix } from '../../../src/bin/client/import/svix.js';
 const listOf = (name: string): unknown =>
   JSON.parse(readFileSync(`test/support/outside/lists/${name}.json`, 'utf8'));
 
-/** What is found in the list of a service, and what is left out of it. */
+/** Endpoints that are found in the list of a service, and notes on what is left out of it. */
 function read(format: Format, ...documents: unknown[]) {
   const all = format.read(documents);
   return {

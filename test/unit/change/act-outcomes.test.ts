@@ -34,7 +34,7 @@ const completed = (updateId: string, failure?: object) => ({
   },
 });
 
-/** What Temporal has, by workflow id: the newest run first. */
+/** Executions that Temporal has, by workflow id: the newest run first. */
 function outcomesIn(executions: Record<string, Run[]>): ActOutcomes {
   const runOf = (workflowId: string, runId?: string) => {
     const runs = (executions[workflowId] ?? []).map((run, at) => ({ runId: `run-${at}`, ...run }));

@@ -47,7 +47,7 @@ const postOneMore = (run: Run, more: object = {}) =>
   });
 const again = (run: Run) => void run.received.push(request(2, 5_000));
 
-/** What is wrong with a run, and the rules that it breaks. */
+/** Faults of a run, and the rules that it breaks. */
 const CASES: [string, string[], (run: Run) => void][] = [
   [
     'an accepted event that no view has',

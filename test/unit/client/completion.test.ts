@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { completion } from '../../../src/bin/client/completion.js';
 import { COMMANDS } from '../../../src/bin/commands.js';
 
-/** What bash offers for a line, whose last word is being typed. */
+/** Completions that bash offers for a line, whose last word is being typed. */
 function offered(line: string): string[] {
   const words = line.split(' ');
   const script = `${completion('bash', COMMANDS)}

@@ -10,8 +10,8 @@ const BLOCKS =
     ::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16`.split(/\s+/);
 
 /**
- * What is not public, told by another library than the policy uses. One list each: it takes ::/3 to hold every IPv4
- * address.
+ * Networks that are not public, by another library than the policy uses. One list each: it takes ::/3 to hold every
+ * IPv4 address.
  */
 function oracle(): { ipv4: BlockList; ipv6: BlockList } {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };

@@ -112,7 +112,7 @@ const ALLOWED_ADDRESSES = [
   '2a00:1450:4001:80e::200e',
 ];
 
-/** What nobody may register where the installation is open to the internet. */
+/** URLs that nobody may register where the installation is open to the internet. */
 const REFUSED_URLS: string[] = [
   'https://127.0.0.1/',
   'https://127.1/',

@@ -17,7 +17,7 @@ const SETTINGS = {
 };
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** What is reported of an endpoint, or that time passes. */
+/** Report on an endpoint, or that time passes. */
 type Report = { failures: number } | { success: true } | { gone: boolean };
 type Done = Exclude<IncidentStep, { kind: 'wait' | 'ended' }> & { at: number };
 
@@ -27,11 +27,11 @@ class Bench {
   readonly machine: IncidentMachine;
   readonly done: Done[] = [];
   ended: Extract<IncidentStep, { kind: 'ended' }> | undefined;
-  /** What the endpoint is found to be when it is marked. */
+  /** Status of the endpoint when it is marked. */
   status = 'active';
   /** Attempts that were answered 410 at the URL that the endpoint has now. */
   readonly current = new Set<string>();
-  /** What is reported while each of the next steps is being done. */
+  /** Reports that arrive while each of the next steps is being done. */
   meanwhile: Report[][] = [];
   private answers = 0;
   /** Failures as they were reported. */

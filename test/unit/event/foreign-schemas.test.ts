@@ -115,7 +115,9 @@ describe('a schema that another tool has written', () => {
     ok(validate({ pet: { kind: 'cow' } }));
   });
 
-  /** What changes which payloads are valid, and is not checked: the text says so, and what to write instead. */
+  /**
+   * Keywords that change which payloads are valid, and are not checked: the text says so, and what to write instead.
+   */
   const refused: [string, Schema, string, RegExp][] = [
     [
       'unevaluatedProperties',

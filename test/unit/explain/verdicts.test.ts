@@ -61,6 +61,12 @@ describe('the verdict on a delivery that is not there', () => {
     assert.equal(code(endpoint(), { kind: 'endpoint.test' }), 'test_of_another_endpoint');
   });
 
+  it('names that the event was sent to named endpoints only', () => {
+    const facts = endpoint();
+    assert.equal(code(facts, { named_endpoints: ['ep_1'] }), 'not_named');
+    assert.notEqual(code(facts, { named_endpoints: ['ep_1', facts.id] }), 'not_named');
+  });
+
   it('names a delivery that is still to be started, or that is not kept', () => {
     assert.match(explainStarting({ started: 600, total: 5_000 }).summary, /600 of 5000 so far/);
     assert.equal(code(endpoint({ shortlyBefore: { state: 'absent' } })), 'changed_just_before');

@@ -8,7 +8,7 @@ import {
 
 const CHECKS = ['mongodb', 'temporal', 'migrated', 'events', 'worker'];
 
-/** What `/readyz` says of a process with some checks, some of which fail. */
+/** Response of `/readyz` for a process with some checks, some of which fail. */
 async function readiness(checks: readonly string[], failing: readonly string[]) {
   const check = (name: string) => async () => {
     if (failing.includes(name)) throw new Error(name);

@@ -23,7 +23,7 @@ const schema = z.strictObject({
 const FOREIGN =
   /invalid (input|option|string|key)|unrecognized|too (big|small)|expected|received|undefined|nan/i;
 
-/** What a check says is wrong. */
+/** Errors that a check reports. */
 function refused(check: () => unknown): readonly InputError[] {
   try {
     check();

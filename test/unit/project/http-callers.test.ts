@@ -31,7 +31,7 @@ import { newSecretKey } from '../../../src/domain/access/secret-box.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 
 const MIB = 1_024 * 1_024;
-/** What a response would have if nobody ended it, and what the sockets of both sides hold, bytes. */
+/** Length of a response that nobody would end, beyond what the sockets of both sides hold, bytes. */
 const ENDLESS = 96 * MIB;
 const ON_THE_WAY = 24 * MIB;
 /** Of 32 MiB each, compressed: 2 GiB in all. */
@@ -159,7 +159,7 @@ const CALLERS: Record<string, Caller | string> = {
 };
 
 const FOLDERS = ['activities', 'clients/typescript/src', 'packages', 'src', 'workflows'];
-/** What makes requests: `fetch`, what is made of it, and packages with a client in them. */
+/** Code that makes requests: `fetch`, what is made of it, and packages with a client in them. */
 const FETCH = /(?<![.\w])fetch\(|\bbounded(Fetch|Request)\b|globalThis\.fetch\b|\bnew (WebSocket|Provider)\(/;
 const PACKAGES =
   /(?:from |import\()'(undici|node:https?|node:http2|ws|oauth4webapi|nodemailer|openapi-fetch|got|axios|node-fetch|mongodb-memory-server-core|@temporalio\/testing|@opentelemetry\/exporter[\w-]*)'/;

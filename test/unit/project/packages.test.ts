@@ -12,7 +12,7 @@ interface Manifest {
 
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8');
 const manifestOf = (folder: string) => JSON.parse(read(folder, 'package.json')) as Manifest;
-/** What a source imports of npm, without the path within a package. */
+/** Packages that a source imports, without the path within a package. */
 const IMPORTED = /(?:from |import\(|import )'(@[\w-]+\/[\w.-]+|[a-z][\w-][\w.-]*)(?:\/[^']*)?'/g;
 
 const hookline = manifestOf('.');

@@ -111,7 +111,7 @@ describe('the payloads of an export', () => {
     );
   });
 
-  /** What readers refuse that take no other numbers, and no deeper lists, than their own: with the whole file. */
+  /** Lines that readers refuse that take no other numbers, and no deeper lists, than their own: with the whole file. */
   const REFUSED = [
     '{"n":99999999999999999999}',
     '{"n":1e400}',

@@ -11,7 +11,7 @@ import {
 } from '../../../src/temporal/write/replay/replays.js';
 import { clockOfEach } from '../../support/clock.js';
 
-/** What all processes share. */
+/** State that all processes share. */
 class Installation {
   /** In Temporal, with whether visibility lists them. */
   readonly replays = new Map<string, { closed_at?: string; isListed?: boolean }>();

@@ -20,7 +20,7 @@ const REQUEST = { headers: {}, body: '{}', timeout_ms: 5_000 };
 describe('the streams of listeners', () => {
   let server: WebSocketServer;
   let streams: ListenerStreams;
-  /** What the database knows, and what it was told. */
+  /** State of the database, and what it was told. */
   let exists: boolean;
   let isHeld: boolean;
   let isAllowed: boolean;

@@ -44,7 +44,7 @@ const property = (text: fc.Arbitrary<string>, holds: (text: string) => void | Pr
     { numRuns: 60 },
   );
 
-/** What is kept of an answer with this body and this value of a header. */
+/** Part of a response with this body and this value of a header that is stored. */
 async function kept(text: string) {
   const send = createSend({
     sealer: createPayloadSealer(new MemoryKeys(), false),
@@ -81,7 +81,7 @@ async function chatMessage(text: string): Promise<string> {
   return (JSON.parse(body) as { text: string }).text;
 }
 
-/** What `hookline listen` passes on of an answer with this body. */
+/** Text that `hookline listen` passes on of a response with this body. */
 async function forwarded(text: string): Promise<string> {
   const server = createServer((_, response) => void response.end(text));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -93,7 +93,7 @@ async function forwarded(text: string): Promise<string> {
   return 'body' in answer ? answer.body : assert.fail(answer.error_code);
 }
 
-/** What the command line prints of an answer. */
+/** Text that the command line prints of a response. */
 function printed(value: object): string {
   const write = mock.method(process.stdout, 'write', () => true);
   try {
@@ -104,7 +104,7 @@ function printed(value: object): string {
   }
 }
 
-/** What is told of a wrong place. */
+/** Text about a wrong place. */
 function toldOf(wrong: Partial<InputError>): string {
   const { message, errors } = invalidRequest([{ detail: 'is wrong', ...wrong }]);
   return [message, ...errors.flatMap((error) => Object.values(error))].join();

@@ -5,7 +5,7 @@ import './reference.css';
 /** The public address of the service: this file is at `docs/assets/` below it. */
 const BASE = new URL(/* @vite-ignore */ '../../', import.meta.url);
 
-/** What the page changes of the OpenAPI document. */
+/** Parts of the OpenAPI document that the page changes. */
 interface OpenApiDocument {
   info: { description: string };
   servers: { url: string }[];

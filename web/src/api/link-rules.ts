@@ -1,7 +1,7 @@
-/** What becomes of what a link brings along: nothing, it is taken, or the person is asked first. */
+/** Outcome of a link's token: it is ignored, it is taken, or the person is asked first. */
 export type LinkOutcome = 'ignored' | 'taken' | 'asked about';
 
-/** What a portal token looks like: no link signs anybody in with another kind. */
+/** Form of a portal token: no link signs anybody in with another kind. */
 const PORTAL_TOKEN = /^hlps_[\w-]{49}$/;
 const CLIENT = /^client_\w+$/;
 

@@ -1,15 +1,15 @@
 import { BASE_PATH, type Role, readSession, type Session, writeSession } from './session.js';
 
 /**
- * What a login asks for, by role. The client must be registered for all of it; what the person's own login lacks is
- * left out by the server, and the pages do without.
+ * Scopes that a login requests, by role. The client must be registered for all of it; what the person's own login lacks
+ * is left out by the server, and the pages do without.
  */
 const SCOPES: Record<Role, string> = {
   portal: 'deliveries:read deliveries:write endpoints:read endpoints:write secrets:read',
   desk: 'deliveries:read deliveries:write endpoints:read endpoints:write secrets:read changes:read keys:read keys:write subjects:write admin',
 };
 
-/** What is kept while the person is at the login's pages. */
+/** State that is kept while the person is at the login's pages. */
 interface Pending {
   role: Role;
   clientId: string;

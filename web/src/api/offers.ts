@@ -3,15 +3,15 @@ import { knownClient, rememberClient } from './oauth.js';
 import { BASE_PATH, currentRole, readSession, writeSession } from './session.js';
 
 /**
- * What a link would put in the place of what is there. Anybody can write a link, so the person is asked first: a
- * stranger's would sign them in as the stranger, who sees what they do from then on.
+ * Session that a link would put in the place of the present one. Anybody can write a link, so the person is asked
+ * first: a stranger's would sign them in as the stranger, who sees what they do from then on.
  */
 export type Offer = { token: string } | { client: string };
 
 let offer: Offer | undefined;
 const listeners = new Set<() => void>();
 
-/** What is to be asked about; the same object until it changes, as React asks of a store. */
+/** The offer to ask about; the same object until it changes, as React asks of a store. */
 export const currentOffer = () => offer;
 
 /** Calls back when there is something to ask about, or no longer. */

@@ -19,7 +19,7 @@ function readItems(header: string | null): Map<string, Record<string, number>> {
   return new Map(items);
 }
 
-/** What an answer says about limits: `RateLimit-Policy` and `RateLimit`. @param now milliseconds since the epoch */
+/** Limits that a response states: `RateLimit-Policy` and `RateLimit`. @param now milliseconds since the epoch */
 export function readRateLimits(headers: Headers, now: number): RateLimit[] {
   const states = readItems(headers.get('ratelimit'));
   return [...readItems(headers.get('ratelimit-policy'))].flatMap(([name, { q = 0, w = 0 }]) => {

@@ -1,4 +1,4 @@
-/** What an address may name: the id of an account. */
+/** Form of the id of an account, which an address may name. */
 const ACCOUNT_ID = /^acct_\w+$/;
 
 /** The account that an address names; `undefined` if it names none. */

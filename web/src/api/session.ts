@@ -33,7 +33,7 @@ const nameOf = (role: Role) => `hookline.${role}`;
 /** So long a session is kept in the browser, if its token does not end before: a working day. Milliseconds. */
 const KEPT_MS = 12 * 3_600_000;
 
-/** What is stored: the session, and until when it counts, milliseconds since the epoch. */
+/** Stored session, and until when it counts, milliseconds since the epoch. */
 interface Stored {
   session: Session;
   until: number;

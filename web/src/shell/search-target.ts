@@ -8,7 +8,7 @@ const PAGES = {
   rpl: 'replays/$id',
   ers: 'erasures/$id',
 } as const;
-/** What has no page of its own, but a record of its changes. */
+/** Resources that have no page of their own, but a record of their changes. */
 const RESOURCES: Record<string, string> = {
   key: 'api_key',
   client: 'oauth_client',
@@ -25,7 +25,7 @@ export interface Target {
 }
 
 /**
- * What a workflow's id is about, as Temporal UI and certificates have it: the delivery of `dlv_…:acct_…`, the event of
+ * Resource of a workflow's id, as Temporal UI and certificates have it: the delivery of `dlv_…:acct_…`, the event of
  * `group:evt_…:0` or `fanout:acct_…:evt_…`. Any other text as it is.
  */
 export function idIn(text: string): string {

@@ -22,7 +22,7 @@ const ABOUT: Record<Role, { title: string; text: string; other: Role; otherText:
   },
 };
 
-/** What is shown without a session: sign in by an API key, or by OAuth if this browser knows the client. */
+/** Page without a session: sign in by an API key, or by OAuth if this browser knows the client. */
 export function SignIn({ role }: { role: Role }) {
   const { title, text, other, otherText } = ABOUT[role];
   const { name } = useLook();
@@ -71,7 +71,7 @@ export function SignIn({ role }: { role: Role }) {
   );
 }
 
-/** What is shown first to somebody whose link has ended: where to get another. */
+/** First notice to somebody whose link has ended: where to get another. */
 function EndedLink({ link, name }: { link: EndedLinkType; name: string }) {
   const where = name === OUR_NAME ? 'where you got it' : name;
   return (

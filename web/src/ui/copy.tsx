@@ -49,7 +49,7 @@ export function Code({
 }: {
   text: string;
   name: string;
-  /** What is copied, if it is not the same. */
+  /** Text that is copied, if it differs. */
   copied?: string;
 }) {
   return (

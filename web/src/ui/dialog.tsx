@@ -4,12 +4,12 @@ import { Failed } from './states.js';
 
 interface ConfirmProps {
   title: string;
-  /** What the button that acts says. */
+  /** Text of the button that acts. */
   action: string;
   danger?: boolean;
   /** Whether what it takes is there; by default nothing is missing. */
   ready?: boolean;
-  /** What is done; the dialog closes when it has been done. */
+  /** Action of the dialog, which closes when it is done. */
   act: () => Promise<unknown>;
   children?: React.ReactNode;
 }

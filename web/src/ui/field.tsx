@@ -1,13 +1,13 @@
 import { useId } from 'react';
 
-/** What a field hands to its input, so that screen readers know what belongs to it. */
+/** Properties that a field hands to its input, so that screen readers know what belongs to it. */
 export interface InputProps {
   id: string;
   'aria-describedby': string | undefined;
   'aria-invalid': boolean | undefined;
 }
 
-/** What is said about a field. */
+/** Texts about a field. */
 interface About {
   label: string;
   hint?: React.ReactNode;

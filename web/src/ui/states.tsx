@@ -12,7 +12,7 @@ export function Empty({ title, children }: { title: string; children?: React.Rea
   );
 }
 
-/** What will be there in a moment. */
+/** Placeholder of content that is loading. */
 export function Loading({ lines = 4 }: { lines?: number }) {
   return (
     <div className="skeleton" role="status">
@@ -53,7 +53,7 @@ export function Failed({ error, retry, page }: { error: Error; retry?: () => voi
   );
 }
 
-/** What a query found, or that it is loading or has failed. What is there stays while it is asked for again. */
+/** Result of a query, or that it is loading or has failed. What is there stays while it is asked for again. */
 export function Loaded<T>({
   query,
   lines,

@@ -8,12 +8,12 @@ import type { Way } from './find-binary.js';
 /** A download that brings no byte for this long is given up. Covers connecting, too. */
 const IDLE_LIMIT_MS = 20_000;
 
-/** What Node.js and the libraries read that download. */
+/** Variables that Node.js and the libraries that download read. */
 const OF_DOWNLOADS = ['NODE_*', 'MONGOMS_*', 'NPM_CONFIG_*'];
 
 /** A program that a library downloads. */
 export interface Download {
-  /** What is downloaded, for messages: `MongoDB's official server`, and `the official mongod`. */
+  /** Name of the download, for messages: `MongoDB's official server`, and `the official mongod`. */
   what: string;
   name: string;
   /** Where the files arrive; made if missing. */

@@ -10,7 +10,7 @@ import type { How, Report } from '../types.js';
 /** One way to get a server's binary. */
 export interface Way {
   how: How;
-  /** What it is, to follow "starting": `the temporal on PATH`. */
+  /** Name of the binary, to follow "starting": `the temporal on PATH`. */
   name: string;
   /** The binary if it is already on this machine; never asks the network. */
   kept(): Promise<string | undefined>;

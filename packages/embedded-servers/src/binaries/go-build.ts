@@ -13,12 +13,12 @@ const REPORT_EVERY_MS = 15_000;
 /** Go prints a line for every module it fetches and every package it compiles; a silence this long is a hang. */
 const SILENCE_LIMIT_MS = 10 * 60_000;
 
-/** What Go's toolchain reads, and what it runs: git and a compiler of C. */
+/** Variables that Go's toolchain reads, and those of programs that it runs: git and a compiler of C. */
 const OF_GO = ['GO*', 'CGO_*', 'GIT_*', 'SSH_*', 'NETRC', 'CC', 'CXX', 'AR', 'PKG_CONFIG*'];
 
 /** A program that Go can build from a pinned version. */
 export interface GoProgram {
-  /** What is built, and how long it takes on a fresh machine: `FerretDB v1.24.2 … (about a minute)`. */
+  /** Name of the build, and how long it takes on a fresh machine: `FerretDB v1.24.2 … (about a minute)`. */
   doing: string;
   /** File name of the program as Go makes it. */
   program: string;

@@ -1,7 +1,7 @@
 /** The part of the sources that must have been compiled before the time that is left is told. */
 const LEAST_PART = 0.05;
 
-/** What `go` prints while it builds, as progress: its text says what is done, and what there is to do at most. */
+/** Progress of `go` while it builds: its text says what is done, and what there is to do at most. */
 export class GoProgress {
   readonly #modules: number;
   readonly #now: () => number;

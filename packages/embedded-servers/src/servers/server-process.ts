@@ -22,7 +22,7 @@ export const THROW_AWAY_SERVER = { GOGC: '400' };
 /** How the memory and the threads of a program written in Go are set. */
 const OF_GO = ['GOGC', 'GOMEMLIMIT', 'GOMAXPROCS', 'GODEBUG'];
 
-/** What {@link startServer} runs. */
+/** Command that {@link startServer} runs. */
 export interface ServerCommand {
   /** Name for messages. */
   service: string;

@@ -14,7 +14,7 @@ import { startUiProxy } from './ui-proxy.js';
 
 const SERVICE = 'Temporal';
 
-/** What {@link startTemporal} needs to know besides. */
+/** Further options of {@link startTemporal}. */
 export interface TemporalOptions {
   /** The server to use instead of starting one: `host:port`. */
   address?: string;
@@ -26,7 +26,7 @@ export interface TemporalOptions {
    * The length of a history, in events, from which Temporal suggests to continue in a new run. Default: its own, 4,096.
    */
   suggestContinueAsNewAfter?: number | undefined;
-  /** What a namespace may do. Default: {@link WIDE_LIMITS}. */
+  /** Limits of a namespace. Default: {@link WIDE_LIMITS}. */
   limits?: NamespaceLimits | undefined;
 }
 

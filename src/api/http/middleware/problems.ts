@@ -30,7 +30,7 @@ export function answerProblems({
   publicUrl,
 }: Pick<ApiDependencies, 'logger' | 'isUnavailable' | 'publicUrl'>): Middleware {
   const toProblem = (ctx: Context, error: unknown): Problem => {
-    const known = error instanceof Problem ? error : ledgerProblem(error);
+    const known = knownProblem(error);
     if (known) return known;
     const busy = visibilityBusy(error);
     if (busy) return unavailable(ctx, busy.message);
@@ -67,7 +67,7 @@ export function answerProblems({
   };
 }
 
-const EVENTS_PATH = /^\/[^/]+\/events\//;
+const EVENTS_PATH = /^\/[^/]+\/events(\/|$)/;
 
 /** An outage, which is no fault of the caller. */
 class OutOfReach extends Problem {}
@@ -95,12 +95,19 @@ function unavailable(ctx: Context, reason: string, Kind = Problem): Problem {
 }
 
 /** Advice for a producer who does not know whether an event was accepted. */
-function adviceOfEvent({ state: { event_id }, req }: Context): string {
+function adviceOfEvent({ state: { event_id }, req, path }: Context): string {
+  if (/\/events\/?$/.test(path))
+    return 'It is not known which events were accepted: send the request again; an event with an idempotency_key is accepted once.';
   const unknown = 'It is not known whether the event was accepted';
   if (req.headers['idempotency-key'] !== undefined)
     return `${unknown}: send it again with the same Idempotency-Key.`;
   const found = event_id === undefined ? '' : ` If it was accepted, GET /events/${event_id} has it.`;
   return `${unknown}, and it has no Idempotency-Key: sent again, it is another event.${found}`;
+}
+
+/** The problem that an error is, or stands for; `undefined` if it is of a server behind, or a fault. */
+export function knownProblem(error: unknown): Problem | undefined {
+  return error instanceof Problem ? error : ledgerProblem(error);
 }
 
 /** The problem that an error of `src/temporal` stands for. */
@@ -140,14 +147,8 @@ function missingProblem(ctx: Context): Problem | undefined {
   if (status === 404) return new Problem('not_found', `There is nothing at ${path}.`);
   if (status !== 405 && status !== 501) return undefined;
   const allowed = ctx.response.get('allow');
-  const detail = `${method} is not allowed for this path. Allowed: ${allowed}.${whereElse(ctx)}`;
+  const detail = `${method} is not allowed for this path. Allowed: ${allowed}.`;
   return new Problem('method_not_allowed', detail);
-}
-
-/** The mistake that is made most: the kind of an event is part of its path. */
-function whereElse({ method, path }: Context): string {
-  if (method !== 'POST' || !/^\/[^/]+\/events\/?$/.test(path)) return '';
-  return ` Post an event to the path of its kind, such as ${path.replace(/\/$/, '')}/purchase.`;
 }
 
 /** @param publicUrl where `/errors/{code}` says more about the problem */

@@ -1,8 +1,8 @@
 import type { Owner } from '../../../domain/access/owner-turns.js';
 import { newId } from '../../../domain/basics/ids.js';
-import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
+import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
 import { recipientsOf } from '../../../domain/delivery/recipients.js';
-import type { KeptEvent } from '../../../domain/delivery/stored-event.js';
+import type { KeptEvent, Once } from '../../../domain/delivery/stored-event.js';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
 import { subjectInPayload } from '../../../domain/event/subject.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
@@ -11,47 +11,84 @@ import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { TakenNumber } from '../../../domain/sequence/number-source.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { TraceHeaders } from '../../../domain/trace/trace-context.js';
+import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import { LedgerBusyError } from '../../../temporal/errors.js';
-import type { EventHints } from '../../../temporal/write/accept/event-intake.js';
+import type { EventHints, Offer } from '../../../temporal/write/accept/event-intake.js';
 import type { ApiDependencies } from '../../http/context.js';
+import { invalidRequest } from '../../http/validation.js';
 import { findKind } from '../event-kinds/find-kind.js';
 
 /** An event that has been accepted: it is stored. */
 export type Acceptance = Pick<KeptEvent, 'event_id' | 'targets' | 'accepted_at' | 'sequence'>;
 
-/** Options that a producer may send along with an event. */
-export interface AcceptOptions {
+/** An event as a producer sends it. */
+export interface EventRequest {
+  kind: string;
+  /** The payload as received. */
+  body: Buffer;
   /** A repeat with the same key, body and business keys gives the first acceptance again. */
-  idempotencyKey: string | undefined;
+  idempotencyKey?: string | undefined;
   /** Of the kind's schema; absent: the newest. */
-  schemaVersion: number | undefined;
+  schemaVersion?: number | undefined;
   /** Business keys that are not in the body. */
   keys: readonly BusinessKey[];
   /** The person that it is about, if the body does not say so, or names another one. */
-  subject: string | undefined;
+  subject?: string | undefined;
+  /** The only endpoints that may get it; absent: all that match do. */
+  endpointIds?: readonly string[] | undefined;
   /** The request's, if it is traced. */
-  trace: TraceHeaders | undefined;
-  /** Told the id that an event without an idempotency key is about to be stored under. */
-  onNamed: (eventId: string) => void;
+  trace?: TraceHeaders | undefined;
+}
+
+/** An event that can be accepted. */
+export interface CheckedEvent {
+  kind: string;
+  payload: string;
+  targets: readonly DeliveryTarget[];
+  /** Tokens of its business keys. */
+  keys: string[];
+  once: Once | undefined;
+  hints: EventHints;
+  request: EventRequest;
+}
+
+/** An event that is about to be stored, with its number. */
+export interface NumberedOffer {
+  offer: Offer;
+  taken: TakenNumber;
 }
 
 /**
  * Accepts an event: checks its payload, finds the endpoints that it goes to, and stores it with them. Its deliveries
  * are started after that, whatever becomes of this process.
  *
- * @param kindName the event's kind
- * @param body the payload as received
+ * @param onNamed told the id that an event without an idempotency key is about to be stored under
  * @throws Problem 400 or 404 for what cannot be accepted, 409 for a key that was used with another body
  */
 export async function acceptEvent(
-  { database, starter, payloads, sealer, numbers }: ApiDependencies,
+  dependencies: ApiDependencies,
   owner: Owner,
-  kindName: string,
-  body: Buffer,
-  { idempotencyKey, schemaVersion, keys: named, subject: person, trace, onNamed }: AcceptOptions,
+  request: EventRequest,
+  onNamed: (eventId: string) => void,
 ): Promise<Acceptance> {
+  const checked = await checkEvent(dependencies, owner, request);
+  const numbered = await numberEvent(dependencies, owner, checked);
+  if (!checked.once) onNamed(numbered.offer.event.event_id);
+  const accepted = await settling([numbered], async () => [
+    await dependencies.starter.accept(numbered.offer),
+  ]);
+  return requireSame(checked, accepted[0] as KeptEvent);
+}
+
+/** Checks an event, and finds the endpoints that it goes to. @throws Problem 400 or 404 if it cannot be accepted */
+export async function checkEvent(
+  { database, payloads, sealer }: ApiDependencies,
+  owner: Owner,
+  request: EventRequest,
+): Promise<CheckedEvent> {
   const { account: accountId } = owner;
-  const kind = await findKind(database, accountId, kindName, schemaVersion);
+  const { body, idempotencyKey, keys: named, subject: person, endpointIds } = request;
+  const kind = await findKind(database, accountId, request.kind, request.schemaVersion);
   const { text: payload, value } = await payloads.read(owner, kind, body);
   const values = valuesOf(payload, value);
   const [about, marked] = payloads.counted(owner, () => [
@@ -59,41 +96,78 @@ export async function acceptEvent(
     keysInPayload(kind.schema, values),
   ]);
   const [endpoints, keys, subject] = await Promise.all([
-    database.endpoints.all(accountId),
+    endpointsOf(database, accountId, endpointIds),
     database.keySecrets.tokensOf(accountId, [...marked, ...named]),
     about === undefined ? undefined : database.keySecrets.subjectToken(accountId, about),
   ]);
-  const said = [
-    Buffer.from(`${kind.name}\n`),
-    body,
-    Buffer.from(`\n${JSON.stringify([named.map(({ name, value }) => [name, value]), person])}`),
+  const headers = [
+    named.map(({ name, value }) => [name, value]),
+    person,
+    ...(endpointIds ? [endpointIds] : []),
   ];
+  const said = [Buffer.from(`${kind.name}\n`), body, Buffer.from(`\n${JSON.stringify(headers)}`)];
   const once = idempotencyKey !== undefined && {
     key: idempotencyKey,
     body_hash: await sealer.hash({ accountId, subject }, 'idempotency', Buffer.concat(said)),
   };
-  const taken = await numbers.take(accountId);
+  return {
+    kind: kind.name,
+    payload,
+    targets: payloads.counted(owner, () => recipientsOf(endpoints, kind.name, values)),
+    keys,
+    once: once || undefined,
+    hints: {
+      subject,
+      failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
+      hostOf: (endpointId) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
+    },
+    request,
+  };
+}
+
+/** The endpoints of an account that may get an event. @throws Problem 400 that names those that the account lacks */
+async function endpointsOf(
+  { endpoints }: Pick<ApiDependencies['database'], 'endpoints'>,
+  accountId: string,
+  ids: readonly string[] | undefined,
+): Promise<StoredEndpoint[]> {
+  const all = await endpoints.all(accountId);
+  if (!ids) return all;
+  const known = new Map(all.map((endpoint) => [endpoint.id, endpoint]));
+  // Another process may have made one a moment ago.
+  const found = await Promise.all(ids.map((id) => known.get(id) ?? endpoints.getFresh(accountId, id)));
+  const unknown = ids.filter((_, index) => !found[index]);
+  if (unknown.length > 0)
+    throw invalidRequest([
+      { parameter: 'Hookline-Endpoints', detail: `names no endpoint of the account: ${unknown.join(', ')}` },
+    ]);
+  return found.filter((endpoint) => endpoint !== undefined);
+}
+
+/** Gives a checked event its id and its number. */
+export async function numberEvent(
+  { numbers }: Pick<ApiDependencies, 'numbers'>,
+  { account }: Owner,
+  { kind, payload, keys, once, targets, hints, request: { trace, endpointIds } }: CheckedEvent,
+): Promise<NumberedOffer> {
+  const taken = await numbers.take(account);
   const now = sharedNow();
-  const event: AcceptedEvent = {
-    account_id: accountId,
+  const event = {
+    account_id: account,
     event_id: newId('event', now),
-    event_kind: kind.name,
+    event_kind: kind,
     payload,
     accepted_at: new Date(now).toISOString(),
     sequence: taken.number,
     ...trace,
     ...(keys.length > 0 && { keys }),
+    ...(endpointIds && { named_endpoints: endpointIds }),
   };
-  const hints: EventHints = {
-    subject,
-    failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
-    hostOf: (endpointId) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
-  };
-  const targets = payloads.counted(owner, () => recipientsOf(endpoints, kind.name, values));
-  if (!once) onNamed(event.event_id);
-  const accepted = await settling(taken, event.event_id, () =>
-    starter.accept({ event, targets, hints, ...(once && { once }) }),
-  );
+  return { taken, offer: { event, targets, hints, ...(once && { once }) } };
+}
+
+/** @throws Problem 409 if the idempotency key of an event was used before with another body */
+export function requireSame({ once }: Pick<CheckedEvent, 'once'>, accepted: KeptEvent): KeptEvent {
   if (once && accepted.body_hash !== once.body_hash)
     throw new Problem(
       'idempotency_conflict',
@@ -103,24 +177,24 @@ export async function acceptEvent(
 }
 
 /**
- * Says what became of an event's number.
- *
- * @param eventId of the event that it was taken for; if another one is accepted in its place, its request was repeated
+ * Says what became of the numbers of events that are stored together. If another event is accepted in the place of one,
+ * its request was repeated.
  */
-async function settling(
-  taken: TakenNumber,
-  eventId: string,
-  accept: () => Promise<KeptEvent>,
-): Promise<KeptEvent> {
+export async function settling(
+  events: readonly NumberedOffer[],
+  accept: () => Promise<readonly KeptEvent[]>,
+): Promise<readonly KeptEvent[]> {
   try {
     const accepted = await accept();
-    if (accepted.event_id === eventId) taken.used();
-    else taken.unused();
+    for (const [index, { offer, taken }] of events.entries())
+      if (accepted[index]?.event_id === offer.event.event_id) taken.used();
+      else taken.unused();
     return accepted;
   } catch (error) {
     // No room: nothing was stored. Of anything else it is not known what came of it.
-    if (error instanceof LedgerBusyError) taken.unused();
-    else taken.unsure();
+    for (const { taken } of events)
+      if (error instanceof LedgerBusyError) taken.unused();
+      else taken.unsure();
     throw error;
   }
 }

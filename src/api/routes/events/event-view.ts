@@ -36,6 +36,10 @@ export const eventSchema = eventSummarySchema
       .array(deliverySummarySchema)
       .describe('At most some of them: the list of deliveries has all'),
     payload: z.unknown().describe('As it was received; null once it is no longer kept, and if it was erased'),
+    named_endpoints: z
+      .array(z.string())
+      .optional()
+      .describe('The only endpoints that could get it, as its producer named them; absent if there are none'),
     payload_erased: z
       .literal(true)
       .optional()

@@ -1,22 +1,22 @@
 import { z } from 'zod';
-import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
-import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
 import { toJson } from '../../../domain/text/unicode.js';
 import { readJsonBytes } from '../../http/body.js';
-import { type ApiDependencies, type Context, ownerOf } from '../../http/context.js';
+import { type ApiDependencies, ownerOf } from '../../http/context.js';
 import { found } from '../../http/found.js';
 import { ledgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { listOperation } from '../../http/paging.js';
-import { invalidRequest } from '../../http/validation.js';
 import { deliveryParameters, kindParameter, readFilter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
+import { batchOperations } from './batch.js';
+import { EVENT_HEADERS, readEventHeaders } from './event-headers.js';
 import { acceptanceSchema, eventSchema, eventSummarySchema, renderAcceptance } from './event-view.js';
 
 /** Events: what producers send. */
 export function eventOperations(dependencies: ApiDependencies): Operation[] {
   return [
+    ...batchOperations(dependencies),
     operation('post', '/events/:kind', 'acceptEvent', {
       summary: 'Accept an event and deliver it to every endpoint registered for its kind',
       scope: 'events:write',
@@ -33,14 +33,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       rawBody: {
         description: 'The payload: valid for the kind, at most 256 KiB. It is delivered byte for byte.',
       },
-      headers: {
-        'Idempotency-Key':
-          'A repeat with the same key and body gives the first answer again and starts nothing twice',
-        'Hookline-Key':
-          'Business keys that are not in the body, as name=value with commas between: the event can be found by them',
-        'Hookline-Subject':
-          'The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it',
-      },
+      headers: EVENT_HEADERS,
       responses: {
         202: {
           description: 'Accepted: the event is stored, and its deliveries will be made',
@@ -59,16 +52,16 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       ],
       async handle({ params: { kind }, query: { schema_version } }, ctx) {
         const body = await readJsonBytes(ctx, MAX_PAYLOAD_BYTES);
-        const acceptance = await acceptEvent(dependencies, ownerOf(ctx), kind, body, {
-          idempotencyKey: readIdempotencyKey(ctx),
-          schemaVersion: schema_version,
-          keys: readKeys(ctx),
-          subject: readSubject(ctx),
-          trace: ctx.state.trace,
-          onNamed: (eventId) => {
+        const request = { kind, body, schemaVersion: schema_version, trace: ctx.state.trace };
+        const headers = readEventHeaders(ctx);
+        const acceptance = await acceptEvent(
+          dependencies,
+          ownerOf(ctx),
+          { ...request, ...headers },
+          (eventId) => {
             ctx.state.event_id = eventId;
           },
-        });
+        );
         return renderAcceptance(kind, acceptance);
       },
     }),
@@ -105,32 +98,4 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       },
     }),
   ];
-}
-
-function readKeys(ctx: Context): BusinessKey[] {
-  const text = ctx.get('hookline-key');
-  if (ctx.req.headers['hookline-key'] === undefined) return [];
-  const keys = parseKeyHeader(text);
-  if (typeof keys === 'string') throw invalidRequest([{ parameter: 'Hookline-Key', detail: keys }]);
-  return keys;
-}
-
-function readSubject(ctx: Context): string | undefined {
-  if (ctx.req.headers['hookline-subject'] === undefined) return undefined;
-  const subject = parseSubjectHeader(ctx.get('hookline-subject'));
-  if (subject === undefined) {
-    const detail = `must be 1 to ${MAX_SUBJECT_LENGTH} characters; percent-encode what is not visible ASCII`;
-    throw invalidRequest([{ parameter: 'Hookline-Subject', detail }]);
-  }
-  return subject;
-}
-
-function readIdempotencyKey(ctx: Context): string | undefined {
-  if (ctx.req.headers['idempotency-key'] === undefined) return undefined;
-  const key = ctx.get('idempotency-key');
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    const detail = 'must be 1 to 255 visible ASCII characters, without spaces';
-    throw invalidRequest([{ parameter: 'Idempotency-Key', detail }]);
-  }
-  return key;
 }

@@ -2,7 +2,7 @@ import { type Command, JSON_HELP, json, text } from '../../command.js';
 
 const PERIOD = { since: text, until: text };
 
-/** What an auditor asks (docs/tasks/audit.md). */
+/** Commands of an auditor (docs/tasks/audit.md). */
 export const AUDIT_COMMANDS = {
   attempts: {
     summary: 'list attempts by where they went, how long they took or how they ended',

@@ -103,7 +103,7 @@ function found(one: Endpoint, subscriptions: readonly Subscription[]): Found | L
   };
 }
 
-/** What proves who sends, as headers, if it can be sent as such. */
+/** Headers that prove who sends, if the proof can be sent as such. */
 function headersOf(authentication: Endpoint['authentication']): {
   headers: Record<string, string>;
   isOther?: boolean;

@@ -18,7 +18,7 @@ export interface Found {
     status_reason?: string;
     secret?: string;
   };
-  /** What of it is not taken over, or has to be done by hand: a sentence each. */
+  /** Parts of it that are not taken over, or have to be done by hand: a sentence each. */
   notes: string[];
 }
 
@@ -32,7 +32,7 @@ export interface LeftOut {
 export interface Format {
   /** Its name as people know it. */
   name: string;
-  /** What concerns every endpoint of it: a sentence each. */
+  /** Notes about every endpoint of it: a sentence each. */
   about: readonly string[];
   /** @throws ZodError where the list is not in the form of that service's API */
   read(documents: readonly unknown[]): (Found | LeftOut)[];

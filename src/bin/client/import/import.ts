@@ -16,7 +16,7 @@ const FORMATS: Readonly<Record<string, Format>> = { svix, convoy, outpost };
 /** Names where an endpoint was, so that a second import passes it over. */
 const ORIGIN = 'imported_from';
 
-/** What became of one endpoint of the list. */
+/** Outcome for one endpoint of the list. */
 type Outcome = { id: string; notes?: string[] } & (
   | { outcome: 'made' | 'there_already' | 'would_be_made'; endpoint?: Schemas['Endpoint'] }
   | { outcome: 'left_out' | 'refused'; why: string }

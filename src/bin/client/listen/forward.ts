@@ -45,7 +45,7 @@ export function createForwarder(url: string) {
   };
 }
 
-/** What is passed on of a body, and a little more; the rest is not read. */
+/** Beginning of a body: as much as is passed on, and a little more. */
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;

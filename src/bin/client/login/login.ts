@@ -11,7 +11,7 @@ import { discover } from './server.js';
 import { loginFile, readLogin, removeLogin, writeLogin } from './store.js';
 import { loginFrom } from './tokens.js';
 
-/** What the commands need. */
+/** Scopes that the commands need. */
 const DEFAULT_SCOPES =
   'events:write deliveries:read deliveries:write endpoints:read endpoints:write profile:read';
 /** How long the person may take, milliseconds. */

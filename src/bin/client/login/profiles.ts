@@ -10,7 +10,7 @@ export interface Profile {
   account?: string;
 }
 
-/** What is kept of them. */
+/** Stored profiles. */
 export interface Profiles {
   /** Used by commands that name none. */
   current?: string;
@@ -28,7 +28,7 @@ export function profileNamed({ profiles: all }: Profiles, name: string): Profile
   throw new CommandError(`There is no profile "${name}". There are: ${names}.`);
 }
 
-/** What is kept. @throws CommandError if it cannot be read */
+/** Stored profiles. @throws CommandError if it cannot be read */
 export async function readProfiles(): Promise<Profiles> {
   const text = await readFile(profilesFile(), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{"profiles":{}}';

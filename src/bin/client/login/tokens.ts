@@ -32,7 +32,7 @@ async function refresh(login: Login): Promise<string> {
   }
 }
 
-/** What is kept of a response with tokens. */
+/** Part of a response with tokens that is stored. */
 export function loginFrom(
   tokens: { access_token: string; refresh_token?: string; expires_in?: number },
   { url, client_id }: Pick<Login, 'url' | 'client_id'>,

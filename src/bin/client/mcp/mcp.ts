@@ -47,7 +47,7 @@ function offer(
 
 const text = (told: string) => ({ content: [{ type: 'text' as const, text: told }] });
 
-/** What the model can act on. @throws what is a defect of ours */
+/** Description of an error on which the model can act. @throws what is a defect of ours */
 function toldError(error: unknown): string {
   if (error instanceof HooklineError) return `${error.code}: ${error.message}`;
   if (error instanceof HooklineConnectionError || error instanceof CommandError) return error.message;

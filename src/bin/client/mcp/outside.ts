@@ -8,8 +8,8 @@ const OF_OTHERS = new Set([
 export const OUTSIDE = 'written_by_others';
 
 /**
- * What a tool gives to a model: each text of others alone in an object of its own, so that none is read as a word of
- * Hookline. Payloads stay out, and what a clause of a filter found there.
+ * Value as a tool gives it to a model: each text of others alone in an object of its own, so that none is read as a
+ * word of Hookline. Payloads stay out, and what a clause of a filter found there.
  *
  * @param more names of further fields that others have written
  */

@@ -6,7 +6,7 @@ import { keysMeant, keysOfKinds, oneKeyMeant } from './keys.js';
 
 /** One thing that a model may ask for. */
 export interface Tool<Input = never> {
-  /** What it is for and when to use it, for the model that chooses. */
+  /** Purpose of the tool, and when to use it, for the model that chooses. */
   description: string;
   input: z.ZodType<Input>;
   /** true if it changes something. */

@@ -54,8 +54,8 @@ export function exampleOf(schema: JsonSchema, root: JsonSchema = schema, depth =
 }
 
 /**
- * What a reference leads to, or the first of several alternatives; the parts of `allOf` together. Nothing, if that goes
- * in a circle.
+ * Target of a reference, or the first of several alternatives; the parts of `allOf` together. Nothing, if that goes in
+ * a circle.
  */
 export function schemaBehind(schema: JsonSchema, root: JsonSchema, depth = 0): JsonSchema {
   if (depth > MAX_DEPTH) return {};

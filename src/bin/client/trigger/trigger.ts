@@ -1,4 +1,8 @@
-import { type Hookline, HooklineError } from '../../../../clients/typescript/src/index.js';
+import {
+  type Hookline,
+  HooklineError,
+  type PostEventOptions,
+} from '../../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
 import { deliveryCount, note, plain, print, printJson, style } from '../terminal.js';
@@ -14,7 +18,10 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
   const timeout = values['wait'] === true ? timeoutOf(values) : undefined;
   const hookline = await client();
   const payload = await payloadOf(hookline, kind, values);
-  const event = await post(hookline, kind, payload, textOf(values, 'idempotency-key'));
+  const event = await post(hookline, kind, payload, {
+    idempotencyKey: textOf(values, 'idempotency-key'),
+    endpoints: textOf(values, 'endpoints')?.split(','),
+  });
   if (values['json'] === true) printJson(event);
   else {
     print(`${plain(event.id)}  ${plain(event.kind)}  ${deliveryCount(event.delivery_count)}`);
@@ -47,9 +54,9 @@ async function schemaOf(hookline: Hookline, kind: string): Promise<JsonSchema> {
   }
 }
 
-async function post(hookline: Hookline, kind: string, payload: string, idempotencyKey: string | undefined) {
+async function post(hookline: Hookline, kind: string, payload: string, options: PostEventOptions) {
   try {
-    return await hookline.postEvent(kind, payload, { idempotencyKey });
+    return await hookline.postEvent(kind, payload, options);
   } catch (error) {
     if (!(error instanceof HooklineError) || error.code !== 'invalid_payload') throw error;
     const faults = error.errors.map(({ pointer, detail }) => `  ${pointer || '/'} ${detail}`);

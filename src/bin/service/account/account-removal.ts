@@ -15,7 +15,7 @@ const CANCELS_AT_ONCE = 10;
 /** Open replays that are looked for. */
 const MAX_REPLAYS = 100;
 
-/** What the deletion of an account does. */
+/** Steps of the deletion of an account. */
 export function createAccountRemoval(
   database: Database,
   { control, replays, replayReader, accountDeletions }: Ledger,

@@ -2,7 +2,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { VisibilityObserver } from '../../../temporal/server/visibility/visibility-budget.js';
 import type { StartObserver } from '../../../temporal/write/start-calls.js';
 
-/** What a process measures of the calls that start deliveries. */
+/** Metrics of the calls that start deliveries. */
 export function createStartMetrics(registry: Registry): StartObserver {
   const registers = [registry];
   const duration = new Histogram({
@@ -27,7 +27,7 @@ export function createStartMetrics(registry: Registry): StartObserver {
   };
 }
 
-/** What a process measures of its calls to Temporal that list or count. */
+/** Metrics of a process's calls to Temporal that list or count. */
 export function createVisibilityMetrics(registry: Registry): VisibilityObserver {
   const registers = [registry];
   const wait = new Histogram({

@@ -9,7 +9,7 @@ const MAX_SDK_BYTES = 16 * 1_024 * 1_024;
 /** How often the page is made at most: it takes some 20 ms, and who asks need not prove who they are. Milliseconds. */
 const PAGE_MS = 1_000;
 
-/** What a process answers at `/metrics`. */
+/** Response of a process at `/metrics`. */
 export type MetricsPage = ReturnType<typeof metricsPage>;
 
 /**

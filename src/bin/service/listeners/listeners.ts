@@ -10,7 +10,7 @@ import { type HttpServer, urlAt } from '../http-server.js';
 import type { Servers } from '../servers.js';
 import { sweepListeners } from './listener-sweep.js';
 
-/** What a process that serves the API has for listeners. */
+/** Parts for listeners in a process that serves the API. */
 export type Listeners = Awaited<ReturnType<typeof createListeners>>;
 
 /** Makes the streams of listeners. Their modules are loaded here, so that a worker does without them. */

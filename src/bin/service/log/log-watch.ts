@@ -13,7 +13,7 @@ import type { WitnessAddress } from './witnesses.js';
 /** Who is told of what happens to the log. */
 export type LogWatch = ReturnType<typeof createLogWatch>;
 
-/** What is not done. */
+/** Consequence of each reason. */
 const REFUSED: Partial<Record<LogAlteredReason, string>> = {
   change_altered: 'A change is left out of the log',
   segment_altered: 'A segment is left out of the log',
@@ -23,7 +23,7 @@ const REFUSED: Partial<Record<LogAlteredReason, string>> = {
   number_twice: 'A number is not that of one event',
 };
 
-/** What people have been told of. */
+/** Faults that people have been told of, at most. */
 const MAX_TOLD = 10_000;
 
 /** Tells people of something that is not what it should be. */

@@ -8,7 +8,7 @@ export function createLogSigners(
   { HOOKLINE_LOG_KEY: given, HOOKLINE_PUBLIC_URL: publicUrl }: Settings,
   { logKeys }: Database,
 ) {
-  /** What signs checkpoints. */
+  /** Signers of checkpoints. */
   const signers = once<readonly NoteSigner[]>(async () =>
     given ? given : [readSigningKey(await logKeys.obtain(nameOf(publicUrl)))],
   );

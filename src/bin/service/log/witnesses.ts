@@ -12,7 +12,7 @@ import { boundedFetch } from '../../process/bounded-fetch.js';
 
 /** Characters of a refusal that are told. */
 const MAX_TOLD = 200;
-/** What a witness answers to a checkpoint that no key of the log has signed, and to a proof that does not hold. */
+/** Statuses of a witness for a checkpoint that no key of the log has signed, and for a proof that does not hold. */
 const REFUSALS = new Set([403, 422]);
 /** A witness is not waited for longer, milliseconds. */
 const TIMEOUT_MS = 5_000;
@@ -28,7 +28,7 @@ class RefusalError extends Error {
 
 /** Where a witness is, and its public key. */
 export interface WitnessAddress {
-  /** What precedes `/add-checkpoint`. */
+  /** Part of the URL before `/add-checkpoint`. */
   url: string;
   key: NoteVerifier;
 }

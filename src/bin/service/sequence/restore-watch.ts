@@ -13,7 +13,7 @@ import type { Servers } from '../servers.js';
 /** Notices that MongoDB is older than what stands outside of it. */
 export type RestoreWatch = ReturnType<typeof createRestoreWatch>;
 
-/** What shows that MongoDB is older. */
+/** Sign that MongoDB is older. */
 interface Sign {
   id: string;
   why: string;

@@ -13,9 +13,11 @@ const MAX_EVENTS = 10 * SEQUENCE.largestBlock;
  * @param now as if it were this time @returns how many blocks there were
  */
 export async function settleNumbers(
-  { database: { sequences } }: Pick<Servers, 'database'>,
+  { database: { events, sequences } }: Pick<Servers, 'database'>,
   now = sharedNow(),
 ): Promise<number> {
+  // What is decided to be stored has its numbers.
+  await events.completeBatches();
   let settled = 0;
   for await (const block of sequences.dead(new Date(now - SEQUENCE.settleAfterMs))) {
     const { account_id } = block;

@@ -13,7 +13,7 @@ import type { Servers } from '../servers.js';
 export type AlertPorts = Pick<ActivityDependencies, 'alerts' | 'raiser'>;
 
 /**
- * What sends alerts to people, and what raises them; nothing is raised if no channel is configured.
+ * Functions that send alerts to people, and that raise them; nothing is raised if no channel is configured.
  *
  * @throws Error naming the setting that is missing
  */

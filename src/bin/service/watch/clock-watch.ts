@@ -10,7 +10,7 @@ const LOOK_MS = 5_000;
 
 const SERVERS = { MongoDB: mongodbClock, Temporal: temporalClock } as const;
 
-/** What a process says of its clock. */
+/** Metrics of a process's clock. */
 
 /**
  * Says how far this machine's clock is from those of MongoDB and Temporal. Nothing is early or late because of it, but

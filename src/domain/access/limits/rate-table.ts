@@ -72,23 +72,25 @@ export class RateTable implements SharedTable {
   }
 
   /**
-   * Counts a caller once, if that is within the limit.
+   * Counts a caller, if that is within the limit.
    *
    * @param now milliseconds since the epoch
    * @param requests the caller's own limit, in place of the table's
+   * @param times how often it counts
    */
-  consume(caller: string, now: number, requests = this.limit.requests): Count {
+  consume(caller: string, now: number, requests = this.limit.requests, times = 1): Count {
     this.beginWindow(now);
     const count = this.countOf(caller);
     const resetMs = this.endsAt - now;
-    if (count >= requests) return { within: false, count, resetMs };
-    this.add(caller, 1);
-    return { within: true, count: count + 1, resetMs };
+    if (count + times > requests) return { within: false, count, resetMs };
+    this.add(caller, times);
+    return { within: true, count: count + times, resetMs };
   }
 
-  /** Takes back what was counted once. @param endsAt of the window in which that was, milliseconds since the epoch */
-  giveBack(caller: string, endsAt: number): void {
-    if (endsAt === this.endsAt && this.countOf(caller) > 0) this.add(caller, -1);
+  /** Takes back what was counted. @param endsAt of the window in which that was, milliseconds since the epoch */
+  giveBack(caller: string, endsAt: number, times = 1): void {
+    if (endsAt === this.endsAt && this.countOf(caller) > 0)
+      this.add(caller, -Math.min(times, this.countOf(caller)));
   }
 
   /** Milliseconds until a caller is within the limit again; 0 if it is now. @param requests as for {@link consume} */

@@ -109,14 +109,14 @@ export class ActOutcomes {
     return undefined;
   }
 
-  /** What the history of a run says of an update. @param name its id */
+  /** Outcome of an update by the history of a run. @param name its id */
   private async toldOf({ workflowId, runId }: Run, name: string): Promise<Told> {
     const history = await unlessGone(this.client.workflow.getHandle(workflowId, runId).fetchHistory());
     return toldIn(history?.events ?? [], name);
   }
 }
 
-/** What a history says. */
+/** Content of a history. */
 interface Told {
   outcome?: ChangeOutcome;
   /** The run before, which this one continues. */

@@ -23,7 +23,7 @@ export interface OpenAt {
   isComplete: boolean;
   /** Milliseconds since the epoch. */
   at: number;
-  /** What was due before is overdue, milliseconds since the epoch: longer than an attempt can take. */
+  /** Time before which a due delivery is overdue, milliseconds since the epoch: longer than an attempt can take. */
   overdueBefore: number;
 }
 

@@ -13,7 +13,7 @@ import { describeExecution, type Execution, everyExecution } from '../visibility
 /** A delivery of an account. */
 export type OwnedKey = DeliveryKey & { account_id: string };
 
-/** What Temporal knows of a delivery beyond MongoDB. */
+/** Temporal's knowledge of a delivery beyond MongoDB's. */
 export interface KnownOf {
   /** It has an open execution, which tells of it, or an execution that is to start it. */
   isRunning: boolean;
@@ -21,7 +21,7 @@ export interface KnownOf {
   end?: KnownEnd | undefined;
 }
 
-/** What Temporal knows of a delivery whose row is open: of the run that the row names, and of later ones. */
+/** Temporal's knowledge of a delivery whose row is open: of the run that the row names, and of later ones. */
 export async function knownOfOpen(
   client: Client,
   key: OwnedKey,
@@ -40,7 +40,7 @@ export async function knownOfOpen(
   );
 }
 
-/** What Temporal knows of deliveries of an event that have no row, by their ids. */
+/** Temporal's knowledge of deliveries of an event that have no row, by their ids. */
 export async function knownOfEvent(
   client: Client,
   taskQueue: string,

@@ -6,7 +6,7 @@ import type { Found, ReplayCursor, ReplayPage, ReplaySources } from './replay-pa
 import { selectDeliveries } from './select-deliveries.js';
 import { selectMissed } from './select-missed.js';
 
-/** What stands in the history of a replay's workflow at once. */
+/** Items that the history of a replay's workflow holds at once. */
 const PAGE_SIZE = 200;
 /** A page ends after this, even with few items or none. Milliseconds. */
 const PAGE_TIME_MS = 3_000;

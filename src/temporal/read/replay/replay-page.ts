@@ -21,7 +21,7 @@ export interface Found {
   is_gone?: true;
 }
 
-/** What was looked at together. */
+/** Part of a search that is read together. */
 export interface ReplayPart {
   found: Found[];
   /** Where the next part begins; absent on the last one. */
@@ -34,7 +34,7 @@ export interface ReplayPage extends ReplayPart {
   up_to: string;
 }
 
-/** What an endpoint is and was registered for: kept elsewhere than deliveries. */
+/** Registrations of an endpoint, present and past: stored elsewhere than deliveries. */
 export interface Registrations {
   /** As it is; `undefined` if the account has no such endpoint. */
   now(
@@ -45,13 +45,13 @@ export interface Registrations {
   at(accountId: string, endpointId: string, time: Date): Promise<Subscription | undefined>;
 }
 
-/** What is read of what replays act on. */
+/** Sources of what replays act on. */
 export interface ReplaySources {
   records: RecordReads & { search: RowSearch };
   registrations: Registrations;
 }
 
-/** What is looked for in one part. */
+/** Request for one part of a search. */
 export interface PartRequest extends ReplaySources {
   plan: SelectingPlan;
   /** Registrations whose selections are compared. */
@@ -59,6 +59,6 @@ export interface PartRequest extends ReplaySources {
   from: ReplayCursor;
   /** The id before which events end. */
   until: string;
-  /** What is looked at, at most. */
+  /** The most that is read. */
   limit: number;
 }

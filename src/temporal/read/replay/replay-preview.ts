@@ -17,7 +17,7 @@ export interface Counted {
   sample: string[];
 }
 
-/** What a replay would do. */
+/** Preview of a replay. */
 export interface ReplayPreview {
   /** Deliveries that it would find. */
   found: number;

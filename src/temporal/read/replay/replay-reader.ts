@@ -11,12 +11,12 @@ import { describeExecution, type Execution, listExecutions, type Page } from '..
 
 /** The memo of a replay's execution. */
 export interface ReplayMemo {
-  /** What was asked for, as it is shown: without the values of business keys. */
+  /** Definition of the replay, as it is shown: without the values of business keys. */
   replay: Omit<ReplayDefinition, 'reason'>;
   progress: ReplayProgress;
 }
 
-/** What was asked for. */
+/** Definition of a replay. */
 export interface ReplayDefinition {
   action: string;
   mode?: string;

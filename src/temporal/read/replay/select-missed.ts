@@ -51,14 +51,15 @@ function againIfFailed(delivery: ListedDelivery, plan: SelectingPlan): Found[] {
 
 /** An event that the endpoint never had, if one of the registrations selects it. */
 async function asNew(
-  { id, event_kind, payload: text, is_test }: EventRow,
+  { id, event_kind, payload: text, is_test, named_endpoints }: EventRow,
   { plan, registrations, compared }: PartRequest,
 ): Promise<Found[]> {
   // What was a test of another endpoint was not missed here, and what was erased cannot be sent.
   if (is_test || text === undefined) return [];
   const { account_id, filter } = plan;
-  const payload = valuesOf(text);
   const endpoint_id = filter.endpoint_id ?? '';
+  if (named_endpoints?.includes(endpoint_id) === false) return [];
+  const payload = valuesOf(text);
   const selected_by = await Promise.all(
     compared.map(async (registration) => {
       const subscription = await subscriptionBy(registration, registrations, { account_id, endpoint_id, id });

@@ -12,7 +12,7 @@ import type { VoidNumbers } from '../../../domain/sequence/sequence.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { CLOCKS_DIFFER_MS } from '../delivery-view.js';
 
-/** What completeness is told from. */
+/** Sources of a statement about completeness. */
 export interface NumberSources {
   numbersOf(
     accountId: string,

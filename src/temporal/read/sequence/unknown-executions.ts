@@ -24,7 +24,7 @@ const SURELY_KEPT_MS = 7 * 24 * 3_600_000;
 const MAX_INSERTING_MS = 10_000;
 const MAX_WAITING_MS = 600_000;
 
-/** What MongoDB has of events. */
+/** Events that MongoDB has. */
 export interface StoredEvents {
   /** Of some ids those of events that are there. */
   stored(ids: readonly string[]): Promise<Set<string>>;

@@ -15,8 +15,8 @@ export type Whose = string | typeof EVERY_ACCOUNT;
 type Values = string | readonly string[];
 
 /**
- * What executions are sought by besides their account; several values are alternatives, and what is absent does not
- * matter.
+ * Conditions by which executions are found besides their account; several values are alternatives, and an absent
+ * condition does not matter.
  */
 export interface Sought {
   type?: Values | undefined;

@@ -3,9 +3,9 @@ export type Clause = string & { readonly [clause]: true };
 declare const clause: unique symbol;
 
 /**
- * What a literal must not contain. Temporal's parser reads a backslash as the start of an escape, so `\'` would end a
- * literal early, and compares escaped quotes as they are written, so a text with a quote is never found. Control
- * characters end a query or are refused.
+ * Characters that a literal must not contain. Temporal's parser reads a backslash as the start of an escape, so `\'`
+ * would end a literal early, and compares escaped quotes as they are written, so a text with a quote is never found.
+ * Control characters end a query or are refused.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is for
 const UNQUOTABLE = /['"\\\u0000-\u001f\u007f]/;

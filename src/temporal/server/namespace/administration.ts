@@ -1,7 +1,7 @@
 import { isTemporalCloud } from '../temporal-cloud.js';
 import { type NeededAttribute, typeName } from './search-attributes.js';
 
-/** What a namespace must have before Hookline runs in it. */
+/** Settings that a namespace must have before Hookline runs in it. */
 export interface NamespaceSettings {
   name: string;
   /** How long closed executions stay readable, in days. */
@@ -10,7 +10,7 @@ export interface NamespaceSettings {
   address: string;
 }
 
-/** What somebody has to do in a namespace who may. */
+/** Commands for somebody who may administer a namespace. */
 export interface Administration extends NamespaceSettings {
   /** Whether it has to be made. */
   isAbsent: boolean;

@@ -16,8 +16,8 @@ export const REFUSED = [GRPC.permissionDenied, GRPC.unimplemented] as const;
 export type NeededAttribute = (typeof SEARCH_ATTRIBUTES)[number];
 
 /**
- * What is different for each type: its number in the API, its name for people, and a condition that is valid for no
- * other type that matters here.
+ * Properties of each type: its number in the API, its name for people, and a condition that is valid for no other type
+ * that matters here.
  */
 const TYPES = {
   [SearchAttributeType.KEYWORD]: {

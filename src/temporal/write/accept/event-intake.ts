@@ -26,7 +26,7 @@ const AGAIN = { forMs: 2_500, everyMs: 100 };
  */
 const SLOWED_MS = 1_000;
 
-/** What the caller knows of an event, and of the endpoints that it goes to. */
+/** The caller's knowledge of an event, and of the endpoints that it goes to. */
 export interface EventHints {
   /** Which of the endpoints are failing, by id. */
   failing?: ReadonlyMap<string, FailingMark>;
@@ -78,6 +78,14 @@ interface Waiting extends Offer {
   reject(error: unknown): void;
 }
 
+/** An event that is about to be stored. */
+interface Planned {
+  waiting: Waiting;
+  plan: StartPlan;
+}
+
+type Insert = EventStore['insert'];
+
 /**
  * Accepts events: each is a document before its producer is answered, and its deliveries are started after that. What
  * waits is inserted together, with one insert in flight, as a database commits waiting transactions together; an event
@@ -120,6 +128,37 @@ export class EventIntake {
     });
   }
 
+  /**
+   * Accepts all of some events, or none; in their order. They wait for no others.
+   *
+   * @throws LedgerBusyError if too much waits to be started; then none is stored
+   */
+  async acceptTogether(offers: readonly Offer[]): Promise<KeptEvent[]> {
+    const prepared = await Promise.allSettled(
+      offers.map(({ event, hints }) => this.prepared(event, hints?.subject)),
+    );
+    const storable = prepared.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    const failed = prepared.find((one) => one.status === 'rejected');
+    const planned: Planned[] = [];
+    let kept: Promise<KeptEvent>[];
+    try {
+      if (failed) throw failed.reason;
+      kept = offers.map((offer, index) => {
+        const one = storable[index] as Waiting['storable'];
+        const plan = this.planner.plan(one.event, offer.targets, offer.hints ?? {});
+        return new Promise((resolve, reject) => {
+          planned.push({ waiting: { ...offer, storable: one, resolve, reject }, plan });
+        });
+      });
+    } catch (error) {
+      for (const { plan } of planned) plan.dropped();
+      for (const { event } of offers) this.planner.withdrawn(event);
+      throw error;
+    }
+    void this.write(planned, (events) => this.store.insertTogether(events));
+    return Promise.all(kept);
+  }
+
   private async prepared(event: AcceptedEvent, subject: string | undefined) {
     try {
       const [storable] = await Promise.all([
@@ -159,12 +198,16 @@ export class EventIntake {
         return [];
       }
     });
+    await this.write(planned, (events) => this.store.insert(events));
+  }
+
+  private async write(planned: readonly Planned[], insert: Insert): Promise<void> {
     const { id: starter } = this.planner;
     const events = planned.map(({ waiting: { storable, once }, plan: { targets, carriers } }) => ({
       ...{ ...storable, once, starter, targets, carriers },
     }));
     try {
-      const there = await this.insertAgain(events);
+      const there = await insertAgain(() => insert(events));
       for (const [index, { waiting, plan }] of planned.entries()) {
         const kept = there[index];
         if (kept) plan.dropped();
@@ -173,17 +216,6 @@ export class EventIntake {
       }
     } catch (error) {
       await this.findOut(planned, error);
-    }
-  }
-
-  /** Inserts events. A server that has just gone may be back in a moment; what it has stored is not stored twice. */
-  private async insertAgain(events: readonly EventToStore[]): Promise<(KeptEvent | undefined)[]> {
-    for (const deadline = performance.now() + AGAIN.forMs; ; await delay(AGAIN.everyMs)) {
-      try {
-        return await this.store.insert(events);
-      } catch (error) {
-        if (performance.now() >= deadline) throw error;
-      }
     }
   }
 
@@ -199,10 +231,7 @@ export class EventIntake {
   }
 
   /** An insert of which nobody knows how it ended is asked for: what is stored is accepted, whatever its call says. */
-  private async findOut(
-    planned: readonly { waiting: Waiting; plan: StartPlan }[],
-    error: unknown,
-  ): Promise<void> {
+  private async findOut(planned: readonly Planned[], error: unknown): Promise<void> {
     const stored = new Set<string>();
     for (const some of inParts(planned, INSERTED_AT_ONCE)) {
       const ids = some.map(({ waiting: { event } }) => event.event_id);
@@ -216,6 +245,17 @@ export class EventIntake {
         plan.unsure();
         waiting.reject(error);
       }
+    }
+  }
+}
+
+/** Inserts events. A server that has just gone may be back in a moment; what it has stored is not stored twice. */
+async function insertAgain<T>(insert: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + AGAIN.forMs; ; await delay(AGAIN.everyMs)) {
+    try {
+      return await insert();
+    } catch (error) {
+      if (performance.now() >= deadline) throw error;
     }
   }
 }

@@ -18,7 +18,7 @@ type Outcome = 'done' | 'skipped';
 class NotKeptError extends Error {}
 
 /**
- * What a replay does to a delivery. Everything is done once, however often it is asked for: what the replay has done
+ * Actions of a replay on a delivery. Everything is done once, however often it is asked for: what the replay has done
  * before is found on the delivery, and what two processes do at the same time is told apart by Temporal.
  */
 export class ReplayActs {

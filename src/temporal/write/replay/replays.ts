@@ -19,7 +19,8 @@ import type { ReplayMemo, ReplayReader } from '../../read/replay/replay-reader.j
 import { sendUpdate } from '../send-update.js';
 
 /**
- * What all processes know of the replays that were started of late: visibility lists one a moment after it was started.
+ * Memory, shared by all processes, of the replays that were started of late: visibility lists one a moment after it was
+ * started.
  */
 export interface StartedReplays {
   /** Does something while no process starts a replay of the account. */

@@ -3,7 +3,7 @@ import { dnsServers } from '../../../../activities/http/names/dns-query.js';
 import { UnresolvedNameError } from '../../../../activities/http/names/name-answer.js';
 import { type DnsAnswer, startHostileDns } from '../../../support/outside/hostile-dns.js';
 
-/** What is found, by what is said of IPv4 and of IPv6. */
+/** Results, by the responses about IPv4 and about IPv6. */
 const CASES: [v4: DnsAnswer, v6: DnsAnswer, found: string][] = [
   [['192.0.2.1', '192.0.2.2'], ['2001:db8::1'], '2001:db8::1 192.0.2.1 192.0.2.2'],
   [['192.0.2.1'], [], '192.0.2.1'],

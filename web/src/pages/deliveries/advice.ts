@@ -1,6 +1,6 @@
 import type { Attempt } from '../../api/types.js';
 
-/** What to do about an attempt that failed, by why it did; `undefined` if it did not, or nothing can be said. */
+/** Advice about an attempt that failed, by its cause; `undefined` if it did not fail, or there is none. */
 export function adviceFor({
   status_code,
   error_code,

@@ -159,7 +159,7 @@ function Timings({ attempt }: { attempt: Attempt }) {
   );
 }
 
-/** What the time was spent on that no step has. */
+/** Use of the time that no step has. */
 function restOf({ status_code, error_code }: Attempt): string {
   if (status_code !== undefined) return 'Reading the response';
   return error_code === 'timeout' ? 'Waiting for a response' : 'Until it failed';

@@ -11,7 +11,7 @@ const AT_ONCE = 4;
 type Act = 'retry' | 'resend' | 'cancel';
 const DONE: Record<Act, string> = { retry: 'tried again', resend: 'sent again', cancel: 'cancelled' };
 
-/** What can be done to the deliveries that are chosen in a list; replays act on more than a list shows. */
+/** Actions on the deliveries that are chosen in a list; replays act on more than a list shows. */
 export function BulkActions({ chosen, clear }: { chosen: readonly DeliverySummary[]; clear: () => void }) {
   const { act } = useAct();
   const [busy, setBusy] = useState(false);

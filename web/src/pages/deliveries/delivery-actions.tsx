@@ -5,7 +5,7 @@ import { Confirm } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
 import { useAct } from '../../ui/use-act.js';
 
-/** What can be done to a delivery in its state; the service has the last word. */
+/** Actions on a delivery in its state; the service decides. */
 export function DeliveryActions({ delivery: { id, status, reason } }: { delivery: Delivery }) {
   const { act, busy } = useAct();
   const params = { path: { id } };

@@ -34,7 +34,7 @@ const SAID: Partial<Record<Change['action'], string>> = {
 };
 
 /**
- * What a group says as a sentence, such as "first key replayed 36 deliveries" or "first key paused the endpoint
+ * Description of a group as a sentence, such as "first key replayed 36 deliveries" or "first key paused the endpoint
  * Warehouse".
  *
  * @param who as people know the actor
@@ -55,7 +55,7 @@ function progressOf({ after }: Change): string {
     : 'the erasure of a subject went on';
 }
 
-/** What was acted upon: by its name, where the change has one. */
+/** Resource of a change: by its name, where the change has one. */
 function subjectOf(change: Change): string {
   const word = wordOf(change);
   const name = nameIn(change.after) ?? nameIn(change.before);

@@ -8,7 +8,7 @@ export interface Difference {
   after?: string;
 }
 
-/** What a change made different; secrets have no values. */
+/** Differences that a change made; secrets have no values. */
 export function differences({ changed, before, after }: Change): Difference[] {
   return changed.map((pointer) => {
     const [old, next] = [textAt(before, pointer), textAt(after, pointer)];

@@ -4,7 +4,7 @@ import { api } from '../../api/client.js';
 /** How often the counts of the installation are asked for again, milliseconds: counting is not free. */
 const STATS_MS = 10_000;
 
-/** What waits, what is attempted and what answers, over all accounts. */
+/** Counts of what waits, is attempted and responds, over all accounts. */
 export function useWholeStats() {
   return useQuery({
     queryKey: ['whole stats'],

@@ -12,7 +12,7 @@ import { useRole } from '../../ui/link.js';
 import { useAct } from '../../ui/use-act.js';
 import { parkLimitText } from './park-limit.js';
 
-/** What can be done to an endpoint: test, pause or resume it; replay what it missed; delete it. */
+/** Actions on an endpoint: test, pause or resume it; replay what it missed; delete it. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
   const { id, status } = endpoint;
   const { act, busy } = useAct();

@@ -6,7 +6,7 @@ import { Time } from '../../ui/time.js';
 import { optionsOf } from './form/delivery-options.js';
 import { SCHEMES } from './secret/schemes.js';
 
-/** What an endpoint is registered for, beside what happens to it. */
+/** Registration of an endpoint, beside its deliveries. */
 export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
   const role = useRole();
   const headers = Object.keys(endpoint.headers);

@@ -6,7 +6,7 @@ const UNITS = [
 ] as const;
 
 /**
- * What becomes of deliveries that wait for an endpoint for too long.
+ * Text about deliveries that wait for an endpoint for too long.
  *
  * @param ms how long one waits at most; `undefined` if the page does not say it
  */

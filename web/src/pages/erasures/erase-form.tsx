@@ -9,7 +9,7 @@ import { TextField } from '../../ui/field.js';
 import { useRole } from '../../ui/link.js';
 import { useAct } from '../../ui/use-act.js';
 
-/** What happens to deliveries that are still open. */
+/** Rules for deliveries that are still open. */
 const OPEN = {
   cancel: {
     name: 'Cancel them',

@@ -1,7 +1,7 @@
 import { HooklineError, openStream } from '../../api/client.js';
 import { lastLine, WholeLines } from '../../files/whole-lines.js';
 
-/** What is exported. Times are ISO 8601, UTC. */
+/** Period of an export. Times are ISO 8601, UTC. */
 export interface Period {
   from: string;
   to: string;

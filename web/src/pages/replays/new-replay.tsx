@@ -29,7 +29,7 @@ export function NewReplay() {
   const [rate, setRate] = useState(String(DEFAULT_RATE));
   const [reason, setReason] = useState('');
   const [result, setResult] = useState<{ preview?: ReplayPreview; error?: Error }>({});
-  /** What was counted is not what would be done any more. */
+  /** Whether the settings have changed since the preview was counted. */
   const changed =
     <T,>(set: (value: T) => void) =>
     (value: T) => {

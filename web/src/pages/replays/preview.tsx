@@ -2,7 +2,7 @@ import type { ReplayPreview } from '../../api/types.js';
 import { To } from '../../ui/link.js';
 import { Time } from '../../ui/time.js';
 
-/** What a dry run has counted. */
+/** Counts of a dry run. */
 export function Preview({ preview }: { preview: ReplayPreview }) {
   const { found, skipped, sample, complete, up_to, never_sent, difference } = preview;
   return (

@@ -7,7 +7,7 @@ import { EndpointName } from '../endpoints/endpoint-name.js';
 import { lastAttemptText, type WithLastAttempt } from './attempt-text.js';
 import { keyText } from './title.js';
 
-/** What these rows are asked for besides. */
+/** Further fields that these rows request. */
 export const EXTRAS: ('last_attempt' | 'business_keys')[] = ['last_attempt', 'business_keys'];
 
 /** Which rows of a list are chosen. */

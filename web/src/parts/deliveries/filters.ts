@@ -1,6 +1,6 @@
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../api/types.js';
 
-/** What a list of deliveries is narrowed down by: part of the page's address, so that a link shows the same list. */
+/** Filters of a list of deliveries: part of the page's address, so that a link shows the same list. */
 export interface DeliveryFilters {
   status?: DeliveryStatus[];
   event_kind?: string;

@@ -2,7 +2,7 @@ import type { EventKind, Schemas } from '../../api/types.js';
 import { keyNamesOf } from '../kinds/fields.js';
 
 /**
- * What people call a delivery: the kind of its event, and the first business key in its payload, such as "purchase ·
+ * Title of a delivery for people: the kind of its event, and the first business key in its payload, such as "purchase ·
  * order 1001".
  *
  * @param kinds of the account, whose schemas mark business keys

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../api/types.js';
 
-/** What people know an endpoint by: its description, or its host. */
+/** Name of an endpoint for people: its description, or its host. */
 export function nameOfEndpoint({
   description,
   target_url,

@@ -1,4 +1,4 @@
-/** What stands before the payload in the answer about an event: it comes last, as it was received. */
+/** Text before the payload in the response about an event: it comes last, as it was received. */
 const BEFORE = ',"payload":';
 
 /**

@@ -11,12 +11,12 @@ const ACTIONS: Record<string, string> = {
   resume: 'Resume what is paused',
 };
 
-/** What a replay does, in a few words. */
+/** Description of a replay, in a few words. */
 export function describeReplay({ action, mode }: Pick<Replay, 'action' | 'mode'>): string {
   return ACTIONS[action] ?? MODES[mode ?? 'failed'] ?? action;
 }
 
-/** What can be chosen: an action, and of sending again what is sent. */
+/** Choices for a replay: an action, and of resending which deliveries. */
 export const CHOICES = [
   {
     id: 'failed',

@@ -1,4 +1,4 @@
-/** What the service has written into the page, under a name. A page of Vite's own server has nothing. */
+/** Value that the service has written into the page, under a name. A page of Vite's own server has nothing. */
 export function readMeta<T>(name: string): T | undefined {
   const text = document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content;
   return text ? (JSON.parse(text) as T) : undefined;

@@ -9,7 +9,7 @@ import { readMeta } from './read-meta.js';
 
 type Look = NonNullable<Schemas['Session']['account']['portal']>;
 
-/** What the service has written into the page: how its portal looks. */
+/** Look that the service has written into the page for its portal. */
 const INSTALLED: Look = readMeta<Look>('hookline-portal') ?? {};
 
 /**

@@ -9,15 +9,15 @@ import { useAct } from '../../../ui/use-act.js';
 interface Props<Name extends string> {
   account: Account;
   title: string;
-  /** What the button says. */
+  /** Text of the button. */
   save: string;
-  /** What each field shows, but for its value. */
+  /** Texts of each field, but for its value. */
   fields: Record<
     Name,
     Pick<React.ComponentProps<typeof TextField>, 'label' | 'placeholder' | 'type' | 'min'>
   >;
   saved: Partial<Record<Name, string>>;
-  /** What of the account is changed; a field that is empty is `null`. */
+  /** Changed fields of the account; a field that is empty is `null`. */
   changeOf(texts: Record<Name, string | null>): object;
 }
 

@@ -6,7 +6,7 @@ import { useRole } from '../../../ui/link.js';
 import { Failed, Loading } from '../../../ui/states.js';
 import { Time, useNow } from '../../../ui/time.js';
 
-/** What is left of the limits of requests, for whoever is signed in, when they act for an account. */
+/** Remainder of the limits of requests, for whoever is signed in, when they act for an account. */
 export function RequestsLeft({ account }: { account: string }) {
   const token = useSession(useRole())?.token ?? '';
   const holder = useHolderFor(account, true);

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a URL as far as it can be seen from the text alone. The service decides: it looks up the name, and
- * has its own lists.
+ * Mistake in a URL as far as it can be seen from the text alone. The service decides: it looks up the name, and has its
+ * own lists.
  *
  * @returns a sentence, or `undefined` if nothing is wrong, or nothing has been typed
  */

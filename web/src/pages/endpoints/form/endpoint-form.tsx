@@ -13,7 +13,7 @@ import { MoreSettings, type MoreTexts } from './more-settings.js';
 import { formatNamedValues, parseNamedValues, parseWaits } from './named-values.js';
 import { parseFilter } from './parse-filter.js';
 
-/** What the form sends: what was left empty is absent. */
+/** Input that the form sends: empty fields are absent. */
 export interface EndpointInput extends DeliveryOptions {
   target_url: string;
   event_kinds: string[];

@@ -3,7 +3,7 @@ import { SCHEMES, type Scheme } from '../secret/schemes.js';
 import { OPTION_NAMES, parseOptions } from './delivery-options.js';
 import { parseNamedValues } from './named-values.js';
 
-/** What few endpoints need, as it is typed. */
+/** Texts of settings that few endpoints need, as they are typed. */
 export interface MoreTexts {
   headers: string;
   metadata: string;

@@ -1,7 +1,7 @@
 import type { Filter } from '../../../../../src/domain/filter/match-filter.js';
 import { findMistake } from '../../../../../src/domain/filter/read-filter.js';
 
-/** What a text of a filter means: none, a filter, or a mistake, by the rule by which the service takes it. */
+/** Filter in a text: none, a filter, or a mistake, by the rule of the service. */
 export function parseFilter(text: string): { filter?: Filter; mistake?: string } {
   if (text.trim() === '') return {};
   try {

@@ -1,9 +1,9 @@
 import { FRAMEWORK_SNIPPETS } from './framework-snippets.js';
 
 /**
- * What there is code for. Each code is a whole receiver, which also answers the question whether the endpoint wants
- * events. Those of Node.js and of frameworks call the library of Standard Webhooks; the others need nothing but the
- * language, so a test can run them wherever it is.
+ * Languages and frameworks for which there is code. Each code is a whole receiver, which also answers the question
+ * whether the endpoint wants events. Those of Node.js and of frameworks call the library of Standard Webhooks; the
+ * others need nothing but the language, so a test can run them wherever it is.
  */
 export const LANGUAGES = [
   { id: 'node', name: 'Node.js' },
@@ -20,7 +20,7 @@ export const LANGUAGES = [
 
 export type Language = (typeof LANGUAGES)[number]['id'];
 
-/** What stands for a secret that is not shown. */
+/** Placeholder of a secret that is not shown. */
 const PLACEHOLDER = 'whsec_…';
 
 /**

@@ -16,7 +16,7 @@ export function FilterBar({
 }: {
   filters: DeliveryFilters;
   change: (filters: DeliveryFilters) => void;
-  /** What is not asked for here. */
+  /** Filters that are left out here. */
   without?: readonly 'status'[];
 }) {
   const endpoints = useEndpoints();

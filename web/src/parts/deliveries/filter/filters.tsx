@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** What a list can be narrowed down by. On a phone it is folded behind a button, which says how many are set. */
+/** Filters of a list. On a phone it is folded behind a button, which says how many are set. */
 export function Filters({ count, children }: { count: number; children: React.ReactNode }) {
   const [open, setOpen] = useState(false);
   return (

@@ -3,7 +3,7 @@ import type { DeliveryFilters } from '../filters.js';
 
 type Period = Pick<DeliveryFilters, 'created_after' | 'created_before'>;
 
-/** What a list can be limited to, in hours back from now. */
+/** Periods to which a list can be limited, in hours back from now. */
 const PERIODS = [
   ['', 'Any time'],
   ['1', 'Last hour'],

@@ -1,0 +1,64 @@
+import { NAMED_ENDPOINTS_RULE, parseEndpointsHeader } from '../../../domain/delivery/recipients.js';
+import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
+import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
+import type { Context } from '../../http/context.js';
+import { invalidRequest } from '../../http/validation.js';
+
+/** The form of an idempotency key, and what to send instead. */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 visible ASCII characters, without spaces';
+
+/** Headers of a request that posts one event, as OpenAPI describes them. */
+export const EVENT_HEADERS = {
+  'Idempotency-Key':
+    'A repeat with the same key and body gives the first answer again and starts nothing twice',
+  'Hookline-Key':
+    'Business keys that are not in the body, as name=value with commas between: the event can be found by them',
+  'Hookline-Subject':
+    'The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it',
+  'Hookline-Endpoints':
+    'Ids of the only endpoints that may get the event, with commas between: it goes to those of them that it matches. Without this header it goes to every endpoint that it matches',
+};
+
+/** Reads what the headers of a request say about its event. @throws Problem 400 */
+export function readEventHeaders(ctx: Context) {
+  return {
+    idempotencyKey: readIdempotencyKey(ctx),
+    keys: readKeys(ctx),
+    subject: readSubject(ctx),
+    endpointIds: readEndpoints(ctx),
+  };
+}
+
+function readKeys(ctx: Context): BusinessKey[] {
+  if (ctx.req.headers['hookline-key'] === undefined) return [];
+  const keys = parseKeyHeader(ctx.get('hookline-key'));
+  if (typeof keys === 'string') throw invalidHeader('Hookline-Key', keys);
+  return keys;
+}
+
+function readSubject(ctx: Context): string | undefined {
+  if (ctx.req.headers['hookline-subject'] === undefined) return undefined;
+  const subject = parseSubjectHeader(ctx.get('hookline-subject'));
+  if (subject !== undefined) return subject;
+  const detail = `must be 1 to ${MAX_SUBJECT_LENGTH} characters; percent-encode what is not visible ASCII`;
+  throw invalidHeader('Hookline-Subject', detail);
+}
+
+function readEndpoints(ctx: Context): string[] | undefined {
+  if (ctx.req.headers['hookline-endpoints'] === undefined) return undefined;
+  const ids = parseEndpointsHeader(ctx.get('hookline-endpoints'));
+  if (ids) return ids;
+  throw invalidHeader('Hookline-Endpoints', `${NAMED_ENDPOINTS_RULE}, with commas between`);
+}
+
+function readIdempotencyKey(ctx: Context): string | undefined {
+  if (ctx.req.headers['idempotency-key'] === undefined) return undefined;
+  const key = ctx.get('idempotency-key');
+  if (IDEMPOTENCY_KEY.test(key)) return key;
+  throw invalidHeader('Idempotency-Key', IDEMPOTENCY_KEY_RULE);
+}
+
+function invalidHeader(parameter: string, detail: string) {
+  return invalidRequest([{ parameter, detail }]);
+}

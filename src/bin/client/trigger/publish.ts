@@ -1,0 +1,62 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { newIdempotencyKey, type Schemas } from '../../../../clients/typescript/src/index.js';
+import { CommandError, type Values } from '../../command.js';
+import { client } from '../connection.js';
+import { deliveryCount, note, plain, print, printJson } from '../terminal.js';
+
+/** Events and bytes of one request, with room for what stands around them. */
+const MOST = { events: 100, bytes: 1_000_000 };
+
+/** Posts events, one on each line, a hundred at a time. Each line is sent as it stands. */
+export async function publish({ each, json }: Values, [file]: string[]): Promise<void> {
+  if (!file) throw new CommandError('Name the file with events: hookline publish events.ndjson');
+  const hookline = await client();
+  let [line, refused] = [0, 0];
+  for await (const events of batchesOf(file)) {
+    const body = `{"mode":"${each === true ? 'each' : 'all_or_nothing'}","events":[${events.join()}]}`;
+    const { results } = await hookline.post('/v18.0/events', {
+      // Each event has a key: the request may be sent again.
+      headers: { 'content-type': 'application/json', 'idempotency-key': newIdempotencyKey() },
+      body: body as unknown as Schemas['AcceptEventsBody'],
+    });
+    for (const result of results) {
+      line += 1;
+      if (json === true) printJson(result);
+      else if (result.event)
+        print(
+          `${plain(result.event.id)}  ${plain(result.event.kind)}  ${deliveryCount(result.event.delivery_count)}`,
+        );
+      if (result.problem) note(`Event ${line}: ${plain(result.problem.detail)}`);
+      if (result.problem) refused += 1;
+    }
+  }
+  if (refused > 0) throw new CommandError(`${refused} of ${line} events were refused.`);
+}
+
+async function* batchesOf(file: string): AsyncIterable<string[]> {
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  let [some, bytes] = [[] as string[], 0];
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() === '') continue;
+    const event = withKey(line);
+    const size = Buffer.byteLength(event) + 1;
+    if (some.length === MOST.events || (some.length > 0 && bytes + size > MOST.bytes)) {
+      yield some;
+      [some, bytes] = [[], 0];
+    }
+    some.push(event);
+    bytes += size;
+  }
+  if (some.length > 0) yield some;
+}
+
+/** Gives an event an idempotency key, if it has none. What is no JSON is left for the server to refuse. */
+function withKey(line: string): string {
+  try {
+    if (JSON.parse(line).idempotency_key !== undefined) return line;
+  } catch {
+    return line;
+  }
+  return line.replace(/^\s*\{/, `{"idempotency_key":"${newIdempotencyKey()}",`);
+}
