@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import Koa from 'koa';
+import { inject } from 'light-my-request';
 import { documentRoutes } from './docs/documents.js';
 import { errorRoutes } from './docs/error-pages.js';
 import { createOpenApiDocument } from './docs/openapi.js';
@@ -24,6 +25,7 @@ import { oauthClientOperations } from './routes/access/oauth-clients.js';
 import { portalSessionOperations } from './routes/access/portal-sessions.js';
 import { sessionOperations } from './routes/access/session.js';
 import { signInRoute } from './routes/access/sign-in.js';
+import { readBatchOperations } from './routes/batch.js';
 import { changeOperations } from './routes/changes/changes.js';
 import { deliveryOperations } from './routes/deliveries/deliveries.js';
 import { endpointChangeOperations } from './routes/endpoints/endpoint-changes.js';
@@ -64,8 +66,11 @@ const PUBLIC = /^\/v\d[^/]*\/log\//;
 
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
 export function createApp(dependencies: ApiDependencies & { limiters: Limiters }): Koa<State> {
-  const declared = operationsOf(dependencies);
+  const app = new Koa<State>();
   const publicOperations = logOperations(dependencies);
+  const operations = operationsOf(dependencies);
+  const reads = readBatchOperations((read) => inject(app.callback(), read), excludedFromBatches(operations));
+  const declared = [...operations, ...reads];
   countFromZero(dependencies.metrics, [...declared, ...publicOperations]);
   const confirmations = new Router<State>({ prefix: '/:version' });
   confirmationRoutes(confirmations, dependencies);
@@ -87,7 +92,6 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   tileRoutes(open, dependencies);
   open.all(OAUTH_PATH, oauthOnDemand(dependencies));
 
-  const app = new Koa<State>();
   const hops = dependencies.settings.HOOKLINE_PROXY_HOPS;
   app.proxy = hops > 0;
   app.maxIpsCount = hops;
@@ -145,6 +149,12 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...installationStatsOperations(dependencies),
     ...searchOperations(dependencies),
   ];
+}
+
+/** First segments of paths whose responses are not JSON, or are sent line by line. */
+function excludedFromBatches(operations: readonly Operation[]): ReadonlySet<string> {
+  const streams = operations.filter(({ responses }) => responses[200]?.lines);
+  return new Set(['log', ...streams.map(({ path }) => path.split('/')[1] ?? '')]);
 }
 
 /** Requests for resources are most of all requests: they skip the routes of everything else. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
-import { LEGACY_HMACS, objectionToTemplate } from '../../../domain/delivery/signing/legacy-signature.js';
 import { PAYLOAD_FORMATS } from '../../../domain/delivery/payload-format.js';
+import { LEGACY_HMACS, objectionToTemplate } from '../../../domain/delivery/signing/legacy-signature.js';
 import {
   BEARER_TOKEN,
   CLIENT_AUTH_METHODS,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
-import { toJson } from '../../../domain/text/unicode.js';
 import { readJsonBytes } from '../../http/body.js';
 import { type ApiDependencies, ownerOf } from '../../http/context.js';
 import { found } from '../../http/found.js';
 import { ledgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { listOperation } from '../../http/paging.js';
+import { WithText } from '../../http/selected.js';
 import { deliveryParameters, kindParameter, readFilter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
 import { batchOperations } from './batch.js';
@@ -88,13 +88,12 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       scope: 'deliveries:read',
       responses: { 200: { description: 'The event', schema: eventSchema } },
       problems: ['record_altered'],
-      async handle({ account_id, params: { id } }, ctx) {
+      async handle({ account_id, params: { id } }) {
         const event = await found('event', id, () => dependencies.events.get(account_id, id));
         const { payload, is_erased, is_test: _, deliveries, ...summary } = event;
+        const rest = { ...summary, deliveries, ...(is_erased && { payload_erased: true }) };
         // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
-        const rest = toJson({ ...summary, deliveries, ...(is_erased && { payload_erased: true }) });
-        ctx.type = 'application/json';
-        return `${rest.slice(0, -1)},"payload":${payload ?? 'null'}}`;
+        return new WithText(rest, 'payload', payload ?? 'null');
       },
     }),
   ];
