@@ -5321,8 +5321,8 @@ export interface components {
                 };
             };
         };
-        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account */
-        "invalid_request.ambiguous_token.account_not_named": {
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account. `invalid_fields`: The requested fields are not valid */
+        "invalid_request.ambiguous_token.account_not_named.invalid_fields": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5342,7 +5342,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "invalid_request" | "ambiguous_token" | "account_not_named";
+                    code?: "invalid_request" | "ambiguous_token" | "account_not_named" | "invalid_fields";
                     /** @enum {integer} */
                     status?: 400;
                 };
@@ -5481,6 +5481,33 @@ export interface components {
                     code?: "account_state_conflict" | "event_kind_conflict" | "event_kind_limit_reached";
                     /** @enum {integer} */
                     status?: 409;
+                };
+            };
+        };
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account */
+        "invalid_request.ambiguous_token.account_not_named": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
+                 *       "title": "The request is not valid",
+                 *       "status": 400,
+                 *       "detail": "The request is not valid.",
+                 *       "code": "invalid_request",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "invalid_request" | "ambiguous_token" | "account_not_named";
+                    /** @enum {integer} */
+                    status?: 400;
                 };
             };
         };
@@ -5889,33 +5916,6 @@ export interface components {
                 };
             };
         };
-        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account. `invalid_fields`: The requested fields are not valid */
-        "invalid_request.ambiguous_token.account_not_named.invalid_fields": {
-            headers: {
-                "x-request-id": components["headers"]["x-request-id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://hookline.example.com/errors/invalid_request",
-                 *       "title": "The request is not valid",
-                 *       "status": 400,
-                 *       "detail": "The request is not valid.",
-                 *       "code": "invalid_request",
-                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {string} */
-                    code?: "invalid_request" | "ambiguous_token" | "account_not_named" | "invalid_fields";
-                    /** @enum {integer} */
-                    status?: 400;
-                };
-            };
-        };
         /** @description `precondition_failed`: The resource has changed since it was read */
         precondition_failed: {
             headers: {
@@ -6106,8 +6106,8 @@ export interface components {
                 };
             };
         };
-        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent */
-        "invalid_request.ambiguous_token": {
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `invalid_fields`: The requested fields are not valid */
+        "invalid_request.ambiguous_token.invalid_fields": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -6127,7 +6127,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "invalid_request" | "ambiguous_token";
+                    code?: "invalid_request" | "ambiguous_token" | "invalid_fields";
                     /** @enum {integer} */
                     status?: 400;
                 };
@@ -6157,6 +6157,33 @@ export interface components {
                     code?: "account_reference_taken" | "account_state_conflict";
                     /** @enum {integer} */
                     status?: 409;
+                };
+            };
+        };
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent */
+        "invalid_request.ambiguous_token": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
+                 *       "title": "The request is not valid",
+                 *       "status": 400,
+                 *       "detail": "The request is not valid.",
+                 *       "code": "invalid_request",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "invalid_request" | "ambiguous_token";
+                    /** @enum {integer} */
+                    status?: 400;
                 };
             };
         };
@@ -6268,6 +6295,33 @@ export interface components {
                 };
             };
         };
+        /** @description `invalid_request`: The request is not valid. `invalid_fields`: The requested fields are not valid */
+        "invalid_request.invalid_fields": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
+                 *       "title": "The request is not valid",
+                 *       "status": 400,
+                 *       "detail": "The request is not valid.",
+                 *       "code": "invalid_request",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "invalid_request" | "invalid_fields";
+                    /** @enum {integer} */
+                    status?: 400;
+                };
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
@@ -6306,6 +6360,7 @@ export interface operations {
                 status_code?: number;
                 created_after?: string;
                 created_before?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -6342,7 +6397,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventSummaryPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -6458,7 +6513,9 @@ export interface operations {
     };
     getEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -6516,7 +6573,7 @@ export interface operations {
                     "application/json": components["schemas"]["Event"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -6616,6 +6673,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -6683,7 +6741,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventKindPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -6792,7 +6850,9 @@ export interface operations {
     };
     getEventKind: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -6854,7 +6914,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventKind"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -7002,6 +7062,7 @@ export interface operations {
                 after?: string;
                 status?: ("pending" | "active" | "paused" | "disabled")[];
                 health?: "healthy" | "failing";
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -7051,7 +7112,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointWithIncidentPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -7138,6 +7199,7 @@ export interface operations {
         parameters: {
             query?: {
                 as_of?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -7182,7 +7244,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointWithIncident"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -7557,7 +7619,9 @@ export interface operations {
     };
     getEndpointSecret: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -7587,7 +7651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Secret"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -7881,6 +7945,7 @@ export interface operations {
                 any_attempt_error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
                 any_attempt_status_code?: number;
                 include?: ("last_attempt" | "business_keys")[];
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -7925,7 +7990,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListedDeliveryPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -7938,7 +8003,9 @@ export interface operations {
     };
     getDelivery: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8002,7 +8069,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8015,7 +8082,9 @@ export interface operations {
     };
     getDeliveryTimeline: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8054,7 +8123,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8434,6 +8503,7 @@ export interface operations {
             query?: {
                 details?: "true" | "false";
                 checkpoint?: "stamped" | "last";
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -8529,7 +8599,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
@@ -8542,7 +8612,9 @@ export interface operations {
     };
     getDeliveryOpening: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8585,7 +8657,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
@@ -8599,7 +8671,9 @@ export interface operations {
     };
     getVoidCertificate: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8694,7 +8768,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found.not_in_log"];
@@ -8710,6 +8784,7 @@ export interface operations {
             query?: {
                 details?: "true" | "false";
                 checkpoint?: "stamped" | "last";
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -8805,7 +8880,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
@@ -8818,7 +8893,9 @@ export interface operations {
     };
     getDeliveryIntegrity: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8855,7 +8932,7 @@ export interface operations {
                     "application/json": components["schemas"]["Integrity"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8867,7 +8944,9 @@ export interface operations {
     };
     getEventIntegrity: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8904,7 +8983,7 @@ export interface operations {
                     "application/json": components["schemas"]["Integrity"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8916,7 +8995,9 @@ export interface operations {
     };
     getChangeIntegrity: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8953,7 +9034,7 @@ export interface operations {
                     "application/json": components["schemas"]["Integrity"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8970,6 +9051,7 @@ export interface operations {
                 event_id?: string;
                 key?: string;
                 event_kind?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9015,7 +9097,7 @@ export interface operations {
                     "application/json": components["schemas"]["Verdict"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9035,6 +9117,7 @@ export interface operations {
                 created_before?: string;
                 event_kind?: string;
                 code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9089,7 +9172,7 @@ export interface operations {
                     "application/json": components["schemas"]["VerdictPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9104,6 +9187,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9154,7 +9238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9263,7 +9347,9 @@ export interface operations {
     };
     getReplay: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -9308,7 +9394,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9587,6 +9673,7 @@ export interface operations {
             query?: {
                 from?: string;
                 to?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9660,7 +9747,7 @@ export interface operations {
                     "application/json": components["schemas"]["Completeness"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found"];
@@ -9752,6 +9839,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9797,7 +9885,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfilePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9875,7 +9963,9 @@ export interface operations {
     };
     getProfile: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The ETag of an earlier response: the response is 304 if nothing has changed */
                 "If-None-Match"?: string;
@@ -9929,7 +10019,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10051,6 +10141,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -10092,7 +10183,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10168,7 +10259,9 @@ export interface operations {
     };
     getApiKey: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -10204,7 +10297,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10254,6 +10347,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -10300,7 +10394,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthClientPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10388,7 +10482,9 @@ export interface operations {
     };
     getOAuthClient: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -10429,7 +10525,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthClient"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10614,7 +10710,9 @@ export interface operations {
     };
     getLogin: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -10649,7 +10747,7 @@ export interface operations {
                     "application/json": components["schemas"]["Login"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10760,6 +10858,7 @@ export interface operations {
                 limit?: number;
                 after?: string;
                 reference?: string;
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -10799,7 +10898,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -10870,7 +10969,9 @@ export interface operations {
     };
     getAccount: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The ETag of an earlier response: the response is 304 if nothing has changed */
                 "If-None-Match"?: string;
@@ -10919,7 +11020,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11057,6 +11158,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: never;
             path: {
@@ -11098,7 +11200,7 @@ export interface operations {
                     "application/json": components["schemas"]["PortalSessionPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11203,7 +11305,9 @@ export interface operations {
     };
     getSession: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11239,7 +11343,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -11288,6 +11392,7 @@ export interface operations {
                 outcome?: "done" | "refused" | "unknown";
                 created_after?: string;
                 created_before?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -11345,7 +11450,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChangePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11361,6 +11466,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -11420,7 +11526,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChangePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11625,6 +11731,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -11673,7 +11780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErasurePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found"];
@@ -11685,7 +11792,9 @@ export interface operations {
     };
     getErasure: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -11728,7 +11837,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found"];
@@ -11746,6 +11855,7 @@ export interface operations {
                 closed_after?: string;
                 closed_before?: string;
                 interval?: "5m" | "1h" | "1d";
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -11872,7 +11982,7 @@ export interface operations {
                     "application/json": components["schemas"]["Stats"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11893,6 +12003,7 @@ export interface operations {
                 created_after?: string;
                 created_before?: string;
                 include?: ("last_attempt" | "business_keys")[];
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -11937,7 +12048,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstallationDeliveryPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -11954,6 +12065,7 @@ export interface operations {
                 status?: ("pending" | "active" | "paused" | "disabled")[];
                 health?: "healthy" | "failing";
                 host?: string;
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -12003,7 +12115,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstallationEndpointPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -12023,6 +12135,7 @@ export interface operations {
                 outcome?: "done" | "refused" | "unknown";
                 created_after?: string;
                 created_before?: string;
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -12070,7 +12183,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstallationChangePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -12082,7 +12195,9 @@ export interface operations {
     };
     getInstallationStats: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12162,7 +12277,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstallationStats"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -12287,6 +12402,7 @@ export interface operations {
             query: {
                 from: number;
                 to?: number;
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -12322,7 +12438,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request"];
+            400: components["responses"]["invalid_request.invalid_fields"];
             404: components["responses"]["not_found"];
             409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];
