@@ -19,7 +19,7 @@ import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
 import type { AttemptOrders } from '../src/domain/records/row/attempt-orders.js';
 import type { DeliveryRows, TerminatedExecutions } from '../src/domain/records/told.js';
-import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
+import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
 import type { HttpPoster, ListenerExchange } from './http/exchange.js';
@@ -303,6 +303,8 @@ export interface ReplayLedger {
     items: readonly ReplayItem[],
     at: number,
   ): Promise<(outcomes: ReadonlyMap<string, ChangeOutcome>) => Promise<void>>;
+  /** Keeps how a replay ended. */
+  end(plan: ReplayPlan, progress: ReplayProgress, runId: string): Promise<void>;
 }
 
 /** The log that proves what was recorded. */

@@ -35,6 +35,7 @@ import {
   endpointVerificationOperations,
 } from './routes/endpoints/endpoint-verification.js';
 import { endpointOperations } from './routes/endpoints/endpoints.js';
+import { catalogueOperations } from './routes/event-kinds/catalogue.js';
 import { eventKindOperations } from './routes/event-kinds/event-kinds.js';
 import { eventOperations } from './routes/events/events.js';
 import { explainOperations } from './routes/explain/explain.js';
@@ -122,6 +123,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
   return [
     ...eventOperations(dependencies),
     ...eventKindOperations(dependencies),
+    ...catalogueOperations(dependencies),
     ...endpointOperations(dependencies),
     ...endpointChangeOperations(dependencies),
     ...endpointSecretOperations(dependencies),

@@ -74,6 +74,7 @@ const ONE_OF =
 const TAGS = {
   events: 'What producers send',
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',
+  catalogue: "The account's event kinds as OpenAPI and AsyncAPI documents, for subscribers' generators",
   endpoints: 'Where events are delivered',
   deliveries: 'What happened to each event at each endpoint',
   subjects: 'Persons that events are about: erasing their payloads',

@@ -102,24 +102,27 @@ export function subschemasUnder(
   return Object.entries(value as object).map(([key, inner]) => [toPointer([name, key]), inner, key]);
 }
 
+/** A schema in which each subschema, and then the schema itself, is replaced. */
+export function mapSchema(schema: Schema, replace: (schema: Schema) => Schema): Schema {
+  const inner = (value: unknown): unknown => (isSchema(value) ? mapSchema(value, replace) : value);
+  const entries = Object.entries(schema).map(([name, value]) => {
+    if (SCHEMA_KEYWORDS.includes(name)) return [name, inner(value)];
+    if (LIST_KEYWORDS.includes(name) && Array.isArray(value)) return [name, value.map(inner)];
+    const isMap = (MAP_KEYWORDS.includes(name) || name === '$defs') && isSchema(value);
+    return [
+      name,
+      isMap ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inner(one)])) : value,
+    ];
+  });
+  return replace(Object.fromEntries(entries));
+}
+
 /**
  * A schema without `$id`: where it is found elsewhere is no matter, because its references lead to definitions at its
  * root.
  */
 export function withoutIds(schema: Schema): Schema {
-  const inner = (value: unknown): unknown => (isSchema(value) ? withoutIds(value) : value);
-  const entries = Object.entries(schema).filter(([name]) => name !== '$id');
-  return Object.fromEntries(
-    entries.map(([name, value]) => {
-      if (SCHEMA_KEYWORDS.includes(name)) return [name, inner(value)];
-      if (LIST_KEYWORDS.includes(name) && Array.isArray(value)) return [name, value.map(inner)];
-      const isMap = (MAP_KEYWORDS.includes(name) || name === '$defs') && isSchema(value);
-      return [
-        name,
-        isMap ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inner(one)])) : value,
-      ];
-    }),
-  );
+  return mapSchema(schema, ({ $id: _, ...rest }) => rest);
 }
 
 /** Keywords and types, in JSON, of which a schema has one if the digits of numbers can matter to it. */
