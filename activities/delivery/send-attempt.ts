@@ -66,7 +66,12 @@ export function createSend({
       ? (posted) => listenerExchange(request.endpoint_id, posted)
       : poster.exchange;
     const span = tracing?.attempt(request, endpoint.target_url);
-    const { authentication, legacy_signature, payload_format = 'event' } = unmaskOptions(endpoint, options);
+    const {
+      authentication,
+      client_certificate,
+      legacy_signature,
+      payload_format = 'event',
+    } = unmaskOptions(endpoint, options);
     const { account_id, event_id, event_kind: kind } = request;
     const url = apiUrl(publicUrl, `/events/${event_id}`);
     const formatted = inFormat(payload_format, { account_id, event_id, event_kind: kind, payload, url });
@@ -91,6 +96,7 @@ export function createSend({
       body,
       timeoutMs: request.timeout_ms,
       account: account_id,
+      clientCertificate: client_certificate,
     };
     const { trace, token, ...answer } = await exchangeAs(authentication, signed, exchange);
     const duration_ms = Math.round(performance.now() - beganAt);

@@ -42,7 +42,7 @@ export async function askEndpoint(
   context: VerificationContext,
 ): Promise<VerificationResult> {
   const { resultOf, headers, ...request } = QUESTIONS[endpoint.verification_method](endpoint, context);
-  const { authentication } = unmaskOptions(endpoint, endpoint.options);
+  const { authentication, client_certificate } = unmaskOptions(endpoint, endpoint.options);
   const answer = await context.exchangeAs(authentication, {
     url: endpoint.target_url,
     ...request,
@@ -53,6 +53,7 @@ export async function askEndpoint(
     },
     timeoutMs: context.timeoutMs,
     account: endpoint.account_id,
+    clientCertificate: client_certificate,
   });
   if ('error_code' in answer) return no(`There was no answer: ${answer.error}.`);
   if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);

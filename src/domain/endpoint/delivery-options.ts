@@ -10,6 +10,8 @@ export const DELIVERY_LIMITS = {
   concurrency: { least: 1, most: 64 },
   /** Characters of a token or another secret. */
   secretLength: 4_096,
+  /** Characters of certificates, or of a private key, as PEM. */
+  pemLength: 16_384,
 } as const;
 
 /** Authentication of deliveries at the receiver, besides their signature. */
@@ -34,6 +36,14 @@ export interface ClientCredentials {
   audience?: string;
 }
 
+/** A certificate and its key, as PEM. */
+export interface ClientCertificate {
+  /** The certificates of the authorities between may follow it. */
+  certificate: string;
+  /** Secret. */
+  private_key: string;
+}
+
 /** Ways in which a client proves itself at its token URL (RFC 6749, section 2.3.1). */
 export const CLIENT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
 type ClientAuth = (typeof CLIENT_AUTH_METHODS)[number];
@@ -51,6 +61,8 @@ export interface DeliveryOptions {
   /** Attempts in flight at once, in all processes together; absent: as many as the endpoint answers well. */
   max_concurrency?: number;
   authentication?: Authentication;
+  /** Shown to the receiver when it asks for a certificate (mutual TLS). */
+  client_certificate?: ClientCertificate;
   /** Sent beside the signature of Standard Webhooks. */
   legacy_signature?: LegacySignature;
   /** Absent: `event`. */
@@ -64,13 +76,14 @@ const NAMES: Record<keyof DeliveryOptions, true> = {
   attempt_timeout: true,
   max_concurrency: true,
   authentication: true,
+  client_certificate: true,
   legacy_signature: true,
   payload_format: true,
 };
 const OPTION_NAMES = new Set(Object.keys(NAMES));
 
 /** Members of an option whose values are secret. */
-const SECRET_MEMBERS = new Set(['token', 'client_secret', 'secret']);
+const SECRET_MEMBERS = new Set(['token', 'client_secret', 'secret', 'private_key']);
 
 /** The options among the settings of an endpoint, and the other settings. */
 export function splitOptions<T extends DeliveryOptions>(

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { createHmac, hash } from 'node:crypto';
+import type { TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { type Service, startService } from '../../../src/bin/service.js';
+import { issueServerCertificate } from '../../../src/demo/certificates.js';
 import { MASKED_VALUE } from '../../../src/domain/endpoint/endpoint-headers.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { type ReceivedRequest, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import {
+  type ReceivedRequest,
+  type Receiver,
+  reply,
+  startReceiver,
+  testAuthority,
+  testCertificate,
+} from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const TOKEN = 'tok.of-the_receiver~1+/==';
@@ -128,6 +137,32 @@ describe('how deliveries are sent to an endpoint', () => {
         assert.equal(id, event_id);
         assert.ok(url.endsWith(`/v18.0/events/${event_id}`), url);
       }
+    }
+  });
+
+  it('shows the endpoint’s own certificate to a receiver that asks for one', async () => {
+    const [own, other] = await Promise.all(
+      ['one', 'two'].map(async (name) =>
+        issueServerCertificate(await testAuthority(), { dns: [name], ips: [] }),
+      ),
+    );
+    const pair = { certificate: own?.cert ?? '', private_key: own?.key ?? '' };
+    const mixed = await create({ client_certificate: { ...pair, private_key: other?.key } });
+    assert.deepEqual([mixed.status, mixed.json.errors[0].pointer], [400, '/client_certificate']);
+    const options = { ...(await testCertificate()), requestCert: true, rejectUnauthorized: false };
+    const mutual = await startReceiver({
+      certificate: options,
+      handler: ({ socket }, response) =>
+        void response.end((socket as TLSSocket).getPeerCertificate().subjectaltname ?? 'nobody'),
+    });
+    try {
+      const { json } = await create({ target_url: mutual.url, client_certificate: pair });
+      assert.equal(json.client_certificate.private_key, MASKED_VALUE);
+      assert.equal((await attempted()).attempts[0]?.response_snippet, 'DNS:one');
+      await patch(json.id, { client_certificate: null });
+      assert.equal((await attempted()).attempts[0]?.response_snippet, 'nobody');
+    } finally {
+      await mutual.close();
     }
   });
 

@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
 import { PAYLOAD_FORMATS } from '../../../domain/delivery/payload-format.js';
@@ -8,13 +9,14 @@ import {
   DELIVERY_LIMITS,
   type DeliveryOptions,
   maskedIn,
+  unmaskOptions,
 } from '../../../domain/endpoint/delivery-options.js';
 import { MASKED_VALUE, objectionToName } from '../../../domain/endpoint/endpoint-headers.js';
 import { toPointer } from '../../../domain/http/json-pointer.js';
 import type { InputError } from '../../../domain/http/problem.js';
 import type { EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 
-const { attemptTimeoutMs, concurrency, secretLength } = DELIVERY_LIMITS;
+const { attemptTimeoutMs, concurrency, secretLength, pemLength } = DELIVERY_LIMITS;
 
 const secret = z
   .string()
@@ -68,6 +70,16 @@ export const deliveryOptionFields = {
     .optional()
     .describe('Attempts in flight at once, at most, in all processes; 1: never two at once'),
   authentication: authentication.optional().describe('How deliveries authenticate at the receiver'),
+  client_certificate: z
+    .strictObject({
+      certificate: z.string().max(pemLength).describe('PEM; those of authorities between may follow it'),
+      private_key: z
+        .string()
+        .max(pemLength)
+        .describe('PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back'),
+    })
+    .optional()
+    .describe('Shown to the receiver if it asks for a certificate (mutual TLS)'),
   legacy_signature: z
     .strictObject({
       header: visible.describe('Name of the header'),
@@ -138,7 +150,22 @@ export function checkDeliveryOptions(
       pointer: toPointer(['headers', name]),
       detail: 'is set by authentication, legacy_signature or payload_format; leave one of the two out',
     }));
-  return [...masked, ...named, ...twice, ...checkTokenUrl(options, before, objectionTo)];
+  const certificate = masked.length > 0 ? [] : checkCertificate(unmaskOptions(options, stored));
+  return [...masked, ...named, ...twice, ...certificate, ...checkTokenUrl(options, before, objectionTo)];
+}
+
+/** A certificate must be readable, and its key be the one that it is for. */
+function checkCertificate({ client_certificate: pair }: DeliveryOptions): InputError[] {
+  if (!pair) return [];
+  try {
+    const { certificate: cert, private_key: key } = pair;
+    createSecureContext({ cert, key });
+    return [];
+  } catch {
+    const detail =
+      'must be a certificate and its own private key, both as PEM, and the key without a passphrase';
+    return [{ pointer: '/client_certificate', detail }];
+  }
 }
 
 function checkTokenUrl(

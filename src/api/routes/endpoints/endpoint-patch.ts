@@ -45,6 +45,7 @@ export const endpointPatch = z.strictObject({
   max_concurrency: max_concurrency.nullable(),
   // Objects are merged, and checked as a whole then.
   authentication: anObject,
+  client_certificate: anObject,
   legacy_signature: anObject,
   payload_format: payload_format.nullable(),
 });

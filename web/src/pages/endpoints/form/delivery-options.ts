@@ -5,6 +5,7 @@ export const OPTION_NAMES = [
   'attempt_timeout',
   'max_concurrency',
   'authentication',
+  'client_certificate',
   'legacy_signature',
   'payload_format',
 ] as const;
