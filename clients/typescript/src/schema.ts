@@ -2075,6 +2075,13 @@ export interface components {
                 scope?: string;
                 audience?: string;
             };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
+            };
             /** @description A signature of another service, sent beside that of Standard Webhooks */
             legacy_signature?: {
                 /** @description Name of the header */
@@ -2194,6 +2201,13 @@ export interface components {
                 client_auth: "client_secret_basic" | "client_secret_post";
                 scope?: string;
                 audience?: string;
+            };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
             };
             /** @description A signature of another service, sent beside that of Standard Webhooks */
             legacy_signature?: {
@@ -2333,6 +2347,13 @@ export interface components {
                 client_auth: "client_secret_basic" | "client_secret_post";
                 scope?: string;
                 audience?: string;
+            };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
             };
             /** @description A signature of another service, sent beside that of Standard Webhooks */
             legacy_signature?: {
@@ -2482,6 +2503,13 @@ export interface components {
                 scope?: string;
                 audience?: string;
             };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
+            };
             /** @description A signature of another service, sent beside that of Standard Webhooks */
             legacy_signature?: {
                 /** @description Name of the header */
@@ -2594,6 +2622,13 @@ export interface components {
                 scope?: string;
                 audience?: string;
             };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
+            };
             /** @description A signature of another service, sent beside that of Standard Webhooks */
             legacy_signature?: {
                 /** @description Name of the header */
@@ -2664,6 +2699,9 @@ export interface components {
             attempt_timeout?: string | null;
             max_concurrency?: number | null;
             authentication?: {
+                [key: string]: unknown;
+            } | null;
+            client_certificate?: {
                 [key: string]: unknown;
             } | null;
             legacy_signature?: {
@@ -4577,6 +4615,13 @@ export interface components {
                 client_auth: "client_secret_basic" | "client_secret_post";
                 scope?: string;
                 audience?: string;
+            };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
             };
             /** @description A signature of another service, sent beside that of Standard Webhooks */
             legacy_signature?: {
