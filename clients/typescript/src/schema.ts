@@ -1444,6 +1444,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make up to 50 reads in one request, each with its status; each counts for the rate limits
+         * @description Any token will do.
+         */
+        post: operations["batchReads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/log/checkpoint": {
         parameters: {
             query?: never;
@@ -4902,6 +4922,37 @@ export interface components {
                 id: string;
                 name: string;
             };
+        };
+        /**
+         * @example {
+         *       "reads": [
+         *         "/v18.0/me?fields=id",
+         *         "/v18.0/deliveries?status=retrying&fields=id,reason"
+         *       ]
+         *     }
+         */
+        BatchReadsBody: {
+            /** @description Paths with their queries, as paging.next has them */
+            reads: string[];
+        };
+        /**
+         * @example {
+         *       "responses": [
+         *         {
+         *           "status": 200,
+         *           "body": {
+         *             "id": "prof_01M7Y6GW4KS6J1CRXD65YC46K4"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        BatchResponse: {
+            responses: {
+                status: number;
+                /** @description What the read by itself answers; null if nothing */
+                body: unknown;
+            }[];
         };
         /**
          * @example {
@@ -12491,6 +12542,62 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SearchAnswer"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    batchReads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reads": [
+                 *         "/v18.0/me?fields=id",
+                 *         "/v18.0/deliveries?status=retrying&fields=id,reason"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BatchReadsBody"];
+            };
+        };
+        responses: {
+            /** @description The responses, in the order of the reads */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "responses": [
+                     *         {
+                     *           "status": 200,
+                     *           "body": {
+                     *             "id": "prof_01M7Y6GW4KS6J1CRXD65YC46K4"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchResponse"];
                 };
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];

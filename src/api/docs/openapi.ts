@@ -82,6 +82,7 @@ const TAGS = {
   stats: 'How many deliveries wait, and how many were closed',
   installation: 'All accounts at once, for the operator',
   me: 'The profile behind the token',
+  batch: 'Several reads in one request',
   profiles: "Profiles, for the account's own systems",
   sequence: 'Numbers of events: whether any is missing',
   session: 'Who the token stands for',
