@@ -3,10 +3,10 @@ import { type Attempt, webhookTimestamp } from '../../src/domain/attempt/attempt
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import { inFormat } from '../../src/domain/delivery/payload-format.js';
-import { liveKeys, signedHeaders } from '../../src/domain/delivery/signing/signature.js';
-import { unmaskOptions } from '../../src/domain/endpoint/delivery-options.js';
+import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { apiUrl } from '../../src/domain/http/versions.js';
+import { unmaskOptions } from '../../src/domain/sending/delivery-options.js';
+import { inFormat } from '../../src/domain/sending/payload-format.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';

@@ -1,7 +1,7 @@
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { newId } from '../../src/domain/basics/ids.js';
-import { liveKeys, signedHeaders } from '../../src/domain/delivery/signing/signature.js';
-import { unmaskOptions } from '../../src/domain/endpoint/delivery-options.js';
+import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { unmaskOptions } from '../../src/domain/sending/delivery-options.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { createAuthorizedExchange } from '../delivery/authorization/authorized-exchange.js';
 import type { EndpointForVerification, HttpAnswer, HttpRequest } from '../ports.js';

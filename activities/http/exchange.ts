@@ -1,5 +1,5 @@
 import type { Attempt, AttemptTimings } from '../../src/domain/attempt/attempt.js';
-import type { ClientCertificate } from '../../src/domain/endpoint/delivery-options.js';
+import type { ClientCertificate } from '../../src/domain/sending/delivery-options.js';
 
 /** A request to an endpoint. */
 export interface HttpRequest {

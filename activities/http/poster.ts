@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Agent, type Dispatcher } from 'undici';
-import type { ClientCertificate } from '../../src/domain/endpoint/delivery-options.js';
+import type { ClientCertificate } from '../../src/domain/sending/delivery-options.js';
 import type { HttpAnswer, HttpPoster, HttpTrace } from '../ports.js';
 import { type ConnectorOptions, createConnector } from './connector.js';
 import { deadline } from './deadline.js';

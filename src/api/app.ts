@@ -4,7 +4,7 @@ import { inject } from 'light-my-request';
 import { documentRoutes } from './docs/documents.js';
 import { errorRoutes } from './docs/error-pages.js';
 import { createOpenApiDocument } from './docs/openapi.js';
-import { type ApiDependencies, type Middleware, ownerOf, type State } from './http/context.js';
+import type { ApiDependencies, Middleware, State } from './http/context.js';
 import { countFromZero } from './http/metrics.js';
 import { requireJsonAccepted } from './http/middleware/accept.js';
 import { checkVersion, setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js';
@@ -113,7 +113,6 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.use(requireJsonAccepted);
   app.use(authenticate(dependencies));
   app.use(limitCaller(dependencies.limiters));
-  app.use(askFor(dependencies));
   app.use(answerOperations(declared));
   return app;
 }
@@ -163,14 +162,6 @@ function excludedFromBatches(operations: readonly Operation[]): ReadonlySet<stri
 function unversioned(router: Router<State>): Middleware {
   const routes = router.routes() as unknown as Middleware; // it gives the context its parameters itself
   return (ctx, next) => (VERSIONED.test(ctx.path) ? next() : routes(ctx, next));
-}
-
-/** Names the account whose lists in Temporal the request reads, or the platform or operator that acts for it. */
-function askFor({ visibility }: ApiDependencies): Middleware {
-  return (ctx, next) => {
-    const { account, platform } = ownerOf(ctx);
-    return visibility.asPerson({ platform: ctx.state.caller.home_account_id ?? platform, account }, next);
-  };
 }
 
 /** Operations that need no token, and nothing beside them. Each request counts against its address. */

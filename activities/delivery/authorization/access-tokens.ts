@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import * as oauth from 'oauth4webapi';
 import { roomFor } from '../../../src/domain/basics/bounded-memory.js';
-import { BEARER_TOKEN, type ClientCredentials } from '../../../src/domain/endpoint/delivery-options.js';
+import { BEARER_TOKEN, type ClientCredentials } from '../../../src/domain/sending/delivery-options.js';
 import type { HttpPoster } from '../../ports.js';
 
 /** Tokens that are remembered: those that were used last. */

@@ -1,4 +1,4 @@
-import type { Authentication } from '../../../src/domain/endpoint/delivery-options.js';
+import type { Authentication } from '../../../src/domain/sending/delivery-options.js';
 import type { HttpExchange, HttpPoster, HttpRequest } from '../../ports.js';
 import { AccessTokens, NoTokenError } from './access-tokens.js';
 

@@ -1,10 +1,10 @@
-import { EVENT_KINDS, type EventKind } from '../../domain/event/event-kinds.js';
 import {
   isSchema,
   mapSchema,
   referencedDefinition,
   type Schema,
-} from '../../domain/event/schema-keywords.js';
+} from '../../../packages/payload-contract/src/schema/schema-keywords.js';
+import { EVENT_KINDS, type EventKind } from '../../domain/event/event-kinds.js';
 import type { JsonObject } from './json.js';
 import { type SchemaComponents, toPascalCase } from './schema-components.js';
 

@@ -21,7 +21,6 @@ import type { EventReader } from '../../temporal/read/event-reader.js';
 import type { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
 import type { ReplaySources } from '../../temporal/read/replay/replay-page.js';
 import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
-import type { VisibilityBudget } from '../../temporal/server/visibility/visibility-budget.js';
 import type { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
 import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
@@ -98,8 +97,6 @@ export interface ApiDependencies {
   /** Reads all accounts, for the operator alone. */
   installation: InstallationReader;
   events: EventReader;
-  /** Makes calls to Temporal that list or count. */
-  visibility: Pick<VisibilityBudget, 'asPerson'>;
   replays: Replays;
   /** Starts the erasure of a subject; resolves once Temporal has persisted it. */
   startErasure: (plan: ErasurePlan) => Promise<void>;

@@ -1,4 +1,4 @@
-import type { PayloadFormat } from '../delivery/payload-format.js';
+import type { PayloadFormat } from '../sending/payload-format.js';
 
 /** Trigger of an attempt. `probe`: the endpoint's incident, to see whether the endpoint answers again. */
 export const TRIGGERS = ['schedule', 'retry_after', 'manual', 'released', 'probe'] as const;

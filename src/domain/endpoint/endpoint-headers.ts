@@ -1,8 +1,8 @@
-import { toPointer } from '../http/json-pointer.js';
+import { toPointer } from '../../../packages/payload-contract/src/json-pointer.js';
 import type { InputError } from '../http/problem.js';
+import { MASKED_VALUE } from '../sending/delivery-options.js';
 
-/** Shown in place of a header's value. Sent back, it keeps the stored value. */
-export const MASKED_VALUE = '••••••';
+export { MASKED_VALUE };
 
 export const MAX_HEADERS = 20;
 export const MAX_HEADER_VALUE_LENGTH = 4_096;

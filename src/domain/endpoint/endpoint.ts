@@ -1,9 +1,9 @@
+import type { Filter } from '../../../packages/payload-contract/src/filter/index.js';
 import { parseUrl } from '../basics/parse-url.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
-import type { Filter } from '../filter/match-filter.js';
 import type { InputError } from '../http/problem.js';
+import type { DeliveryOptions } from '../sending/delivery-options.js';
 import type { AddressPolicy } from './address-policy.js';
-import type { DeliveryOptions } from './delivery-options.js';
 
 /**
  * `pending` has not shown yet that it wants events, and gets none; `active` gets them; `paused` (by its owner) and

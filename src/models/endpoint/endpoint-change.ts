@@ -1,8 +1,8 @@
+import { toPointer } from '../../../packages/payload-contract/src/json-pointer.js';
 import type { ChangeAction } from '../../domain/change/change.js';
-import { maskOptions, splitOptions } from '../../domain/endpoint/delivery-options.js';
 import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
 import { MASKED_VALUE, maskHeaders } from '../../domain/endpoint/endpoint-headers.js';
-import { toPointer } from '../../domain/http/json-pointer.js';
+import { maskOptions, splitOptions } from '../../domain/sending/delivery-options.js';
 import type {
   EndpointDocument,
   EndpointInput,

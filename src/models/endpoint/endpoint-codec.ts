@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
+import type { Filter } from '../../../packages/payload-contract/src/filter/index.js';
+import { FILTER_BOUNDS } from '../../../packages/payload-contract/src/filter/index.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import { schemeOf, verificationKey } from '../../domain/delivery/signing/signature.js';
+import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
 import {
   type DeliveryOptions,
   type DeliverySecrets,
   maskOptions,
   splitOptions,
-} from '../../domain/endpoint/delivery-options.js';
-import { FILTER_BOUNDS } from '../../domain/filter/filter-bounds.js';
-import type { Filter } from '../../domain/filter/match-filter.js';
+} from '../../domain/sending/delivery-options.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { boxOr } from '../mongo/reseal.js';
 import type {

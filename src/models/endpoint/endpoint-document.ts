@@ -1,8 +1,8 @@
-import type { SignatureScheme, SigningKey } from '../../domain/delivery/signing/signature.js';
-import type { DeliveryOptions, DeliverySecrets } from '../../domain/endpoint/delivery-options.js';
+import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import { listenerUrl } from '../../domain/listener/listener.js';
+import type { DeliveryOptions, DeliverySecrets } from '../../domain/sending/delivery-options.js';
 import { recordedFields } from '../change/change-document.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 

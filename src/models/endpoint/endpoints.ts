@@ -2,7 +2,7 @@ import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { newId } from '../../domain/basics/ids.js';
 import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change/change.js';
-import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signing/signature.js';
+import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
 import type { DisableResult } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import { sharedDate } from '../../domain/time/shared-time.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { freePort } from '../../../packages/embedded-servers/src/index.js';
-import { newSigningSecret, sign } from '../../../src/domain/delivery/signing/signature.js';
+import { newSigningSecret, sign } from '../../../src/domain/delivery/signature.js';
 import { LANGUAGES, type Language, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { canRun, runSample, type SampleReceiver } from '../../support/programs/sample-receiver.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newSecretKey, parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
-import { newSigningSecret } from '../../../src/domain/delivery/signing/signature.js';
+import { newSigningSecret } from '../../../src/domain/delivery/signature.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
 import { runHere } from '../../support/programs/command.js';

@@ -8,7 +8,7 @@ import {
   schemeOf,
   sign,
   toSharedSecret,
-} from '../../../src/domain/delivery/signing/signature.js';
+} from '../../../src/domain/delivery/signature.js';
 
 describe('signatures', () => {
   const headers = (id: string, timestamp: number, signature: string) => ({

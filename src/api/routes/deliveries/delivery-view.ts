@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { TRIGGERS } from '../../../domain/attempt/attempt.js';
 import { DELIVERY_STATUSES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
-import { PAYLOAD_FORMATS } from '../../../domain/delivery/payload-format.js';
 import { TIMELINE_TYPES } from '../../../domain/explain/timeline.js';
+import { PAYLOAD_FORMATS } from '../../../domain/sending/payload-format.js';
 import { MAX_ASKED } from '../../../domain/view/attempt-view.js';
 import { timeSchema as time } from '../../http/schemas.js';
 

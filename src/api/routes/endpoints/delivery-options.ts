@@ -1,8 +1,9 @@
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
+import { toPointer } from '../../../../packages/payload-contract/src/index.js';
 import { parseDuration } from '../../../domain/basics/duration.js';
-import { PAYLOAD_FORMATS } from '../../../domain/delivery/payload-format.js';
-import { LEGACY_HMACS, objectionToTemplate } from '../../../domain/delivery/signing/legacy-signature.js';
+import { MASKED_VALUE, objectionToName } from '../../../domain/endpoint/endpoint-headers.js';
+import type { InputError } from '../../../domain/http/problem.js';
 import {
   BEARER_TOKEN,
   CLIENT_AUTH_METHODS,
@@ -10,10 +11,9 @@ import {
   type DeliveryOptions,
   maskedIn,
   unmaskOptions,
-} from '../../../domain/endpoint/delivery-options.js';
-import { MASKED_VALUE, objectionToName } from '../../../domain/endpoint/endpoint-headers.js';
-import { toPointer } from '../../../domain/http/json-pointer.js';
-import type { InputError } from '../../../domain/http/problem.js';
+} from '../../../domain/sending/delivery-options.js';
+import { LEGACY_HMACS, objectionToTemplate } from '../../../domain/sending/legacy-signature.js';
+import { PAYLOAD_FORMATS } from '../../../domain/sending/payload-format.js';
 import type { EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 
 const { attemptTimeoutMs, concurrency, secretLength, pemLength } = DELIVERY_LIMITS;

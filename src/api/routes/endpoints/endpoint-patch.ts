@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { mergePatch } from '../../../domain/basics/objects.js';
-import { splitOptions } from '../../../domain/endpoint/delivery-options.js';
 import { MAX_METADATA } from '../../../domain/endpoint/endpoint.js';
 import { MASKED_VALUE, MAX_HEADERS, maskHeaders } from '../../../domain/endpoint/endpoint-headers.js';
+import { splitOptions } from '../../../domain/sending/delivery-options.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { recordOf } from '../../http/bounds/find-excess.js';
 import type { ApiDependencies } from '../../http/context.js';

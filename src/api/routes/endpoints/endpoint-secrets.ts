@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
-import { SIGNATURE_SCHEMES } from '../../../domain/delivery/signing/signature.js';
+import { SIGNATURE_SCHEMES } from '../../../domain/delivery/signature.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { namedEndpoint } from '../../../domain/ledger/summaries.js';
 import type { ApiDependencies } from '../../http/context.js';

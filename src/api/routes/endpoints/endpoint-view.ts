@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
-import { SIGNATURE_SCHEMES, schemeOf, verificationKey } from '../../../domain/delivery/signing/signature.js';
+import { SIGNATURE_SCHEMES, schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
 import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../../../domain/endpoint/endpoint.js';
 import { renderEndpoint } from '../../../models/endpoint/endpoint-change.js';
 import type { EndpointSecrets, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';

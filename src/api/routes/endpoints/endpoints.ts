@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
 import { resourceName } from '../../../domain/change/change.js';
-import { newSigningSecret } from '../../../domain/delivery/signing/signature.js';
+import { newSigningSecret } from '../../../domain/delivery/signature.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import { type ApiDependencies, type Context, ownerOf } from '../../http/context.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSharedSecret, toSharedSecret } from '../../../domain/delivery/signing/signature.js';
+import { isSharedSecret, toSharedSecret } from '../../../domain/delivery/signature.js';
 
 /** An endpoint of another service, as it is to be registered here. */
 export interface Found {
