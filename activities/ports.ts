@@ -268,7 +268,7 @@ export interface LedgerWriter {
 }
 
 /** The first attempts in the direct lane, which may begin before their workflows ask for them. */
-export interface EarlyAttempts {
+export interface FirstAttempts {
   /** `null` for an attempt that could not be made. */
   attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
   /** All of these have been begun by this process, and nobody has asked for them. */
@@ -276,7 +276,7 @@ export interface EarlyAttempts {
 }
 
 /** A page of what a replay acts on. */
-export interface ReplayPage {
+export interface ReplayItemPage {
   items: ReplayItem[];
   /** Deliveries whose endpoint was deleted: nothing can be sent to it. */
   gone: number;
@@ -289,7 +289,7 @@ export interface ReplayPage {
 /** Reads and actions of replays. */
 export interface ReplayLedger {
   /** @param cursor `next` of an earlier page; absent for the first one */
-  find(plan: ReplayPlan, cursor: unknown): Promise<ReplayPage>;
+  find(plan: ReplayPlan, cursor: unknown): Promise<ReplayItemPage>;
   /** Acts on one delivery, once, however often it is called. @throws if it is to be called again */
   act(plan: ReplayPlan, item: ReplayItem): Promise<ReplayResult>;
   /**
@@ -357,7 +357,7 @@ export interface SubjectErasures {
 export interface ActivityDependencies {
   /** Makes one attempt. @throws if it could not be made */
   attempt(request: AttemptRequest): Promise<AttemptReport>;
-  earlyAttempts: EarlyAttempts;
+  earlyAttempts: FirstAttempts;
   endpoints: EndpointDirectory;
   incidentStore: IncidentStore;
   pending: PendingEndpoints;

@@ -1,4 +1,4 @@
-// Rules that no linter has: files stay short, folders of a layer stay small, comments stay narrow and name what they
+// Rules that no linter has: files stay short, a type's name is for one thing, comments stay narrow and name what they
 // describe, and only named places read the environment or this machine's clock.
 // `node tools/check-sources.mjs [folder]`
 import { readdirSync, readFileSync } from 'node:fs';
@@ -40,6 +40,10 @@ const READS_ENVIRONMENT = {
   'packages/embedded-servers/src/cache-dir.ts': 'XDG_CACHE_HOME, the user’s folder for what is kept',
 };
 
+/** Where a type's name is for one thing, be it a class, an interface or an alias: the service, and each package. */
+const SHARES_NAMES = /^(src|workflows|activities|packages\/[^/]+\/src)\b/;
+const EXPORTED_TYPE = /^export (?:abstract )?(?:interface|type|class|enum) (\w+)/gm;
+
 /** The service, in which processes compare times. */
 const SHARES_TIME = /^(activities|src\/(api|domain|models|temporal|bin\/service))\b/;
 /** Files of it that read this machine's clock, and why they may. */
@@ -55,6 +59,9 @@ const READS_CLOCK = {
 
 const root = process.argv[2] ?? '.';
 const problems = [];
+const warnings = [];
+/** Where each exported type is declared. */
+const typesIn = new Map();
 const filesIn = new Map();
 for (const folder of FOLDERS) {
   for (const name of list(join(root, folder))) {
@@ -74,6 +81,14 @@ for (const folder of FOLDERS) {
       problems.push(
         `${file}: the comment in line ${text.slice(0, nameless).split('\n').length} begins with "What": begin with a noun`,
       );
+    if (SHARES_NAMES.test(file))
+      for (const [, type] of text.matchAll(EXPORTED_TYPE)) {
+        const name = `${/^packages\/[^/]+/.exec(file)?.[0] ?? 'the service'}: ${type}`;
+        const other = typesIn.get(name);
+        if (other !== undefined && other !== file)
+          problems.push(`${file}: ${other} exports a type ${type}, too: one name is for one thing`);
+        typesIn.set(name, file);
+      }
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
     if (reads && !/^(packages\/[^/]+\/)?(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);
@@ -85,10 +100,9 @@ for (const folder of FOLDERS) {
 }
 for (const [folder, count] of filesIn) {
   if (LAYERS.test(folder) && count > MAX_FILES)
-    problems.push(
-      `${folder}: ${count} files, more than ${MAX_FILES}: give those that belong together a folder of their own`,
-    );
+    warnings.push(`${folder}: ${count} files, more than ${MAX_FILES}: do some of them belong together?`);
 }
+for (const warning of warnings) console.warn(`warning: ${warning}`);
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
 

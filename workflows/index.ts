@@ -1,12 +1,12 @@
-export { deleteAccount } from './account/delete-account.js';
-export { alertPeople } from './alerts/alert-people.js';
+export { alertPeople } from './alert-people.js';
+export { deleteAccount } from './delete-account.js';
 export { deliver } from './deliver.js';
 export { endpointIncident } from './endpoint/endpoint-incident.js';
 export { releaseParked } from './endpoint/release-parked.js';
 export { secretRotation } from './endpoint/secret-rotation.js';
 export { verifyEndpoint } from './endpoint/verify-endpoint.js';
+export { eraseSubject } from './erase-subject.js';
 export { fanOutEvent } from './fan-out-event.js';
-export { eraseSubject } from './privacy/erase-subject.js';
-export { keepRecords } from './records/keep-records.js';
+export { keepRecords } from './keep-records.js';
 export { replayDeliveries } from './replay-deliveries.js';
 export { tellTime } from './tell-time.js';

@@ -2,7 +2,7 @@ import type { UpdateDefinition } from '@temporalio/common';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Alert } from '../src/domain/alert/alert.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
-import type { Actor, Release } from '../src/domain/delivery/delivery-group.js';
+import type { DeliveryActor, Release } from '../src/domain/delivery/delivery-group.js';
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { FailureReport } from '../src/domain/endpoint/incident.js';
@@ -48,7 +48,7 @@ export function actIn(order: unknown): Partial<Act> {
 }
 
 /** Who acts, whatever was sent. */
-export function actorOf(operator: unknown): Actor {
+export function actorOf(operator: unknown): DeliveryActor {
   // An act by its name alone says nobody's.
   const sent = typeof operator === 'string' ? undefined : operator;
   return { by: operatorName(sent), replay: replayIn(sent) };

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import type { ChangeOutcome } from '../../src/domain/change/change.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../../src/domain/replay/replay.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { ActivityDependencies, ReplayPage } from '../ports.js';
+import type { ActivityDependencies, ReplayItemPage } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
 
 /** Deliveries that are acted on at once. */
@@ -22,7 +22,7 @@ interface ReplayBatch {
 export function createReplayActivities({ replays }: Pick<ActivityDependencies, 'replays'>) {
   return {
     /** Finds what a replay acts on next. It changes nothing. */
-    findForReplay: ({ plan, cursor }: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayPage> =>
+    findForReplay: ({ plan, cursor }: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayItemPage> =>
       whileBeating(() => replays.find(plan, cursor)),
 
     /** Acts on some deliveries, at the replay's rate. Repeated after a crash, it acts on those that were left. */

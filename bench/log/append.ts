@@ -4,7 +4,7 @@ import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import { verifyCertificate } from '../../src/domain/log/certificate.js';
-import { canonicalJson, type DeliveryRecord, RECORD_FORMAT } from '../../src/domain/records/record.js';
+import { type CanonicalDelivery, canonicalJson, RECORD_FORMAT } from '../../src/domain/records/record.js';
 import { connectDatabase } from '../../src/models/database.js';
 import { percentile } from '../support/statistics.js';
 import { findProcess, usageOf } from '../support/usage.js';
@@ -100,7 +100,7 @@ export async function measureLog(uri: string, folder: string, records: number): 
 function newRecord(): string {
   const [account_id, event_id, endpoint_id] = [newId('account'), newId('event'), newId('endpoint')];
   const at = new Date().toISOString();
-  const record: DeliveryRecord = {
+  const record: CanonicalDelivery = {
     type: 'delivery',
     format: RECORD_FORMAT,
     revision: 1,

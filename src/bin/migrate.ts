@@ -3,7 +3,7 @@ import { connectTemporal } from '../temporal/server/connection.js';
 import { prepareNamespace } from '../temporal/server/namespace.js';
 import { requireServers } from './process/server-settings.js';
 import { withDatabase } from './process/with-database.js';
-import { prepareSchedule } from './service/records/schedule.js';
+import { prepareSchedule } from './service/record-schedule.js';
 
 /**
  * Brings both servers to what this version needs: Temporal's namespace with retention and search attributes and

@@ -28,7 +28,7 @@ import { createLogWatch } from './service/log/log-watch.js';
 import { parseWitnesses } from './service/log/witnesses.js';
 import { createLogWriter } from './service/log/writer.js';
 import { createReadiness } from './service/readiness.js';
-import { prepareSchedule } from './service/records/schedule.js';
+import { prepareSchedule } from './service/record-schedule.js';
 import { keepNumbersAudited } from './service/sequence/number-audit.js';
 import { createRestoreWatch } from './service/sequence/restore-watch.js';
 import { connectServers, type Servers } from './service/servers.js';

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Hookline } from '../../clients/typescript/src/index.js';
 import { type CertificateAuthority, issueServerCertificate } from './certificates.js';
 import { isListening } from './local-server.js';
-import type { Registration } from './state.js';
+import type { DemoRegistration } from './state.js';
 import { type Behaviour, type Subscriber, startSubscriber } from './subscriber.js';
 
 /** A demo subscriber that is registered for purchases. */
 export interface DemoSubscriber extends Subscriber {
-  registration: Registration;
+  registration: DemoRegistration;
 }
 
 const NAMES = { dns: ['localhost'], ips: ['127.0.0.1'] };
@@ -23,7 +23,7 @@ const POLL_MS = 100;
  * another folder, at another port, with its endpoint.
  */
 export async function startRegistered(
-  { endpoint_id, secret, subscriber_port }: Registration,
+  { endpoint_id, secret, subscriber_port }: DemoRegistration,
   authority: CertificateAuthority,
   hookline: Hookline,
 ): Promise<DemoSubscriber> {

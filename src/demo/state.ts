@@ -2,14 +2,14 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** Where the demo's subscriber is registered. */
-export interface Registration {
+export interface DemoRegistration {
   subscriber_port: number;
   endpoint_id: string;
   secret: string;
 }
 
 /** State of the demo between starts: that, and its own account's key. */
-export interface DemoState extends Registration {
+export interface DemoState extends DemoRegistration {
   account_id: string;
   api_key: string;
   api_url: string;

@@ -172,7 +172,7 @@ describe('Import rules', () => {
 });
 
 describe('Source rules', () => {
-  it('refuse what is long, wide, full or nameless, and what reads the environment or the clock of the machine', () => {
+  it('refuse what is long, wide, nameless or named twice, warn of a full folder, and refuse what reads the environment or the clock of the machine', () => {
     const folder = project({
       'src/domain/long.ts': '\n// line'.repeat(401),
       'src/domain/wide.ts': `/** ${'word '.repeat(24)}*/\nexport const text = '${'word '.repeat(24)}';`,
@@ -182,6 +182,9 @@ describe('Source rules', () => {
       ...numbered(15, (number) => `src/models/full/${number}.ts`),
       ...numbered(14, (number) => `src/models/fair/${number}.ts`),
       ...numbered(15, (number) => `test/unit/many/${number}.test.ts`),
+      'src/domain/twice.ts': 'export interface Twice {}',
+      'src/models/twice.ts': 'export class Twice {}',
+      'packages/tlog/src/twice.ts': 'export class Twice {}',
       'src/api/sly.ts': 'export const key = process.env["KEY"];',
       'src/config/load.ts': 'export const all = process.env;',
       'src/models/early.ts': 'export const now = Date.now();',
@@ -197,15 +200,16 @@ describe('Source rules', () => {
       run.stderr
         .trim()
         .split('\n')
-        .map((line) => line.split(':')[0]),
+        .map((line) => line.replace(/(?<!^warning):.*/, '')),
       [
+        'warning: src/models/full',
         'src/api/sly.ts',
         'src/domain/long.ts',
         'src/domain/nameless.ts',
         'src/domain/wide.ts',
         'src/models/early.ts',
+        'src/models/twice.ts',
         'activities/late.ts',
-        'src/models/full',
       ],
     );
   });

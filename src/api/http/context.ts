@@ -21,7 +21,7 @@ import type { EventReader } from '../../temporal/read/event-reader.js';
 import type { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
 import type { ReplaySources } from '../../temporal/read/replay/replay-page.js';
 import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
-import type { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
+import type { AccountDeletions } from '../../temporal/write/account-deletions.js';
 import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import type { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';

@@ -12,7 +12,7 @@ import { Problem } from '../../domain/http/problem.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 
 /** Response about limits; and why, if the request is refused. */
-export interface Verdict {
+export interface LimitVerdict {
   headers: Record<string, string>;
   refusal?: Problem;
   /** Takes back that the request was counted, as if it had not been sent. */
@@ -66,7 +66,7 @@ export class RateLimiter {
    * @param perMinute the caller's own limit, in place of all others
    * @param times as how many requests it counts: all of them, or none
    */
-  consume(caller: string, now = sharedNow(), perMinute?: number, times = 1): Verdict {
+  consume(caller: string, now = sharedNow(), perMinute?: number, times = 1): LimitVerdict {
     const windows =
       perMinute === undefined
         ? this.windows
@@ -106,7 +106,7 @@ export class RateLimiter {
     caller: string,
     now: number,
     times: number,
-  ): Verdict {
+  ): LimitVerdict {
     this.blocks.refused(caller, now);
     this.refused(policyName(this.kind, limit));
     const resetMs = Math.max(

@@ -16,7 +16,7 @@ import type { ReplayCursor } from '../../temporal/read/replay/replay-page.js';
 import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import { describeExecution } from '../../temporal/read/visibility/visibility.js';
 import { StarterWatch } from '../../temporal/write/accept/starter-watch.js';
-import { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
+import { AccountDeletions } from '../../temporal/write/account-deletions.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { Incidents } from '../../temporal/write/incidents.js';

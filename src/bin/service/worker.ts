@@ -7,7 +7,7 @@ import type { Closing } from '../../domain/stats/closing.js';
 import { TerminatedExecutionFinder } from '../../temporal/read/records/terminated-executions.js';
 import { type RunningWorker, startWorker, type WorkerSettings } from '../../temporal/server/worker.js';
 import { SubjectDeliveries } from '../../temporal/write/privacy/subject-deliveries.js';
-import { createAccountRemoval } from './account/account-removal.js';
+import { createAccountRemoval } from './account-removal.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
 import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
 import { createKeeper, createReplayLedger, type Ledger } from './ledger.js';

@@ -87,7 +87,7 @@ export interface Actor {
 }
 
 /** The attempt that had something changed. */
-export interface Cause {
+export interface ChangeCause {
   delivery_id: string;
   /** Its number. */
   attempt: number;
@@ -108,7 +108,7 @@ export interface Origin {
   /** The replay that did it for the actor. */
   replay?: string;
   /** The attempt that it was done because of: its response, or the last failure of many. */
-  caused_by?: Cause;
+  caused_by?: ChangeCause;
 }
 
 /** An origin as histories of workflows have it: the rest of it is kept in MongoDB. */

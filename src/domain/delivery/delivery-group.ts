@@ -65,7 +65,7 @@ export interface GroupStep {
 }
 
 /** Who acts on a delivery. */
-export interface Actor {
+export interface DeliveryActor {
   /** An API key's id, or the name that was given in Temporal UI. */
   by: string;
   /** The replay through which they act. */
@@ -184,14 +184,14 @@ export class GroupMachine {
    * Why an act on a delivery is refused; `undefined` if it is not. An act of a replay is never refused that the replay
    * has done already: it is asked for again if its answer was lost.
    */
-  refusal(index: number, action: Action, { replay }: Actor): string | undefined {
+  refusal(index: number, action: Action, { replay }: DeliveryActor): string | undefined {
     const machine = this.members[index];
     if (!machine) return 'there is no such delivery in this execution';
     return machine.hasActed(action, replay) ? undefined : machine.refusal(action);
   }
 
   /** Does what somebody asks for to a delivery, if it is not refused. @param now milliseconds since the epoch */
-  act(index: number, action: Action, { by, replay }: Actor, now: number): void {
+  act(index: number, action: Action, { by, replay }: DeliveryActor, now: number): void {
     this.now = now;
     const machine = this.members[index];
     if (machine && !machine.hasActed(action, replay) && machine.refusal(action) === undefined)

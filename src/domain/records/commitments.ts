@@ -1,9 +1,9 @@
 import { commitTo } from '../privacy/data-key.js';
 import { commitToDetails, deliveryDetails } from './details.js';
 import {
+  type CanonicalDelivery,
   type ClosedDelivery,
   canonicalJson,
-  type DeliveryRecord,
   deliveryRecord,
   RECORD_FORMAT,
 } from './record.js';
@@ -91,10 +91,10 @@ function requireSame(recorded: DeliveryRow, salt: Buffer | undefined): void {
     throw altered('is not what its record commits to');
 }
 
-function parseRecord({ id, record }: { id: string; record: string }): DeliveryRecord {
-  let parsed: DeliveryRecord;
+function parseRecord({ id, record }: { id: string; record: string }): CanonicalDelivery {
+  let parsed: CanonicalDelivery;
   try {
-    parsed = JSON.parse(record) as DeliveryRecord;
+    parsed = JSON.parse(record) as CanonicalDelivery;
   } catch {
     throw new RecordAlteredError(id, 'has a record that is not JSON');
   }
@@ -107,7 +107,7 @@ function parseRecord({ id, record }: { id: string; record: string }): DeliveryRe
 }
 
 /** Columns beside the record, by which lists can be filtered. */
-function columnsOf(record: DeliveryRecord) {
+function columnsOf(record: CanonicalDelivery) {
   const { delivery_id: id, account_id, event_id, endpoint_id, event_kind, status, accepted_at } = record;
   const { run_id, revision, attempts } = record;
   const { error_code, status_code } = attempts.at(-1) ?? {};
@@ -120,7 +120,7 @@ function textOf(value: unknown): string {
 }
 
 /** Part of a list's summary that the record says too. */
-function summaryOf(record: DeliveryRecord) {
+function summaryOf(record: CanonicalDelivery) {
   const { delivery_id: id, event_id, endpoint_id, event_kind, status, accepted_at: created_at } = record;
   const { sequence } = record;
   const { started_at, closed_at, workflow_id, run_id } = record;
@@ -129,7 +129,7 @@ function summaryOf(record: DeliveryRecord) {
 }
 
 /** The commitment to a record and to all that is shown with it. */
-function commitToView(salt: Buffer, record: DeliveryRecord, { summary, detail, timeline }: View): string {
+function commitToView(salt: Buffer, record: CanonicalDelivery, { summary, detail, timeline }: View): string {
   const own = canonicalJson({ ...record, view_commitment: undefined });
   return commitTo(salt, [own, summary, detail ?? '', timeline ?? ''].join('\n'));
 }

@@ -14,7 +14,7 @@ export const RECORD_FORMAT = 2;
  * The canonical record of a closed delivery: what is kept longest and what a certificate proves. It holds
  * ids, times and results. It holds no payload, no text that a subscriber sent, and no URL: commitments stand for them.
  */
-export interface DeliveryRecord {
+export interface CanonicalDelivery {
   type: 'delivery';
   format: typeof RECORD_FORMAT;
   /** 1 for the first record of a delivery, and one more each time that it closed again after it was sent again. */
@@ -58,7 +58,7 @@ export interface DeliveryRecord {
   view_commitment?: string;
 }
 
-/** An attempt in a {@link DeliveryRecord}. */
+/** An attempt in a {@link CanonicalDelivery}. */
 export type RecordedAttempt = Pick<
   Attempt,
   | 'number'
@@ -71,10 +71,10 @@ export type RecordedAttempt = Pick<
   | 'error_code'
 >;
 
-/** An intervention in a {@link DeliveryRecord}. */
+/** An intervention in a {@link CanonicalDelivery}. */
 export type RecordedIntervention = Pick<Intervention, 'action' | 'at' | 'by' | 'replay'>;
 
-/** An earlier run in a {@link DeliveryRecord}. */
+/** An earlier run in a {@link CanonicalDelivery}. */
 export interface RecordedRun {
   run_id: string;
   status: ShownStatus;
@@ -118,7 +118,7 @@ export function voidRecord({ account_id, first, last, at }: VoidNumbers): VoidRe
 /** Source of a record: a closed delivery as every view shows it. */
 export interface ClosedDelivery
   extends Pick<
-    DeliveryRecord,
+    CanonicalDelivery,
     | ('event_id' | 'endpoint_id' | 'event_kind' | 'sequence' | 'status' | 'started_at' | 'closed_at')
     | ('workflow_id' | 'run_id' | 'payload_bytes')
   > {
@@ -148,7 +148,7 @@ export function deliveryRecord(
   delivery: ClosedDelivery,
   revision: number,
   { payload, details }: Commitments,
-): DeliveryRecord {
+): CanonicalDelivery {
   const { interventions = [], earlier_runs = [] } = delivery;
   return {
     type: 'delivery',

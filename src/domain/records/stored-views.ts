@@ -3,7 +3,7 @@ import type { NamedEvent, ShownRecord } from '../delivery/delivery.js';
 import { NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
 import { type AttemptView, viewAttempt } from '../view/attempt-view.js';
 import type { Delivery, DeliverySummary, EarlierRun } from '../view/delivery-view.js';
-import type { DeliveryRecord } from './record.js';
+import type { CanonicalDelivery } from './record.js';
 import type { WholeDelivery } from './row/whole-delivery.js';
 import type { RowFacts } from './row.js';
 import type { DeliveryRow, EventRow, ListedDelivery } from './stored.js';
@@ -70,9 +70,9 @@ export function runsIn(recorded: DeliveryRow): Pick<EarlierRun, 'run_id' | 'atte
 function recordIn(
   recorded: DeliveryRow,
 ): Omit<ShownRecord, 'attempts' | 'interventions'> &
-  Pick<DeliveryRecord, 'attempts' | 'interventions' | 'earlier_runs' | 'payload_bytes' | 'workflow_id'> &
-  Pick<DeliveryRecord, 'run_id' | 'started_at'> {
-  if (recorded.record !== undefined) return JSON.parse(recorded.record) as DeliveryRecord;
+  Pick<CanonicalDelivery, 'attempts' | 'interventions' | 'earlier_runs' | 'payload_bytes' | 'workflow_id'> &
+  Pick<CanonicalDelivery, 'run_id' | 'started_at'> {
+  if (recorded.record !== undefined) return JSON.parse(recorded.record) as CanonicalDelivery;
   const { status, started_at, workflow_id, run_id } = summaryIn(recorded);
   return { status, started_at, workflow_id, run_id, attempts: [] };
 }

@@ -21,7 +21,7 @@ export interface CurrentResource extends CurrentVersion {
 }
 
 /** A change as a step from one version of its resource to the next. */
-export interface Step extends CurrentVersion {
+export interface ChangeStep extends CurrentVersion {
   id: string;
   /** When the resource got the version before; absent for its first, and for acts. */
   beforeAt: Date | undefined;
@@ -81,7 +81,7 @@ export class ChangeAudit {
   }
 
   /** Changes as steps. */
-  async *steps(): AsyncIterable<Step> {
+  async *steps(): AsyncIterable<ChangeStep> {
     const found = this.model.find({}, { account_id: 1, resource: 1, at: 1, before_at: 1 });
     for await (const some of inOnePass(found))
       for (const { _id: id, account_id, resource, at, before_at } of some)

@@ -1,8 +1,8 @@
 import type {
   Actor,
-  Cause,
   Change,
   ChangeAction,
+  ChangeCause,
   ChangeOutcome,
   ShownResource,
 } from '../../domain/change/change.js';
@@ -29,7 +29,7 @@ const fields = {
   request_id: may(String),
   reason: may(String),
   replay: may(String),
-  caused_by: may<Cause>({ delivery_id: String, attempt: Number }, { _id: false }),
+  caused_by: may<ChangeCause>({ delivery_id: String, attempt: Number }, { _id: false }),
   changed: must<string[]>([String]),
   before: may(String),
   after: may(String),

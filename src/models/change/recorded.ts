@@ -27,7 +27,7 @@ interface Description<D> {
 }
 
 /** A change to make. */
-export interface Decision<D> {
+export interface PlannedChange<D> {
   action: ChangeAction;
   /** Fields to set; those that are `null` or `undefined` are removed. */
   set: { [Name in keyof D]?: D[Name] | null | undefined };
@@ -36,7 +36,7 @@ export interface Decision<D> {
 }
 
 /** Decision about a change, from the state before; `undefined`: nothing changes. `now`: the time of the new version. */
-export type Decide<D> = (before: D, now: Date) => Decision<D> | undefined;
+export type Decide<D> = (before: D, now: Date) => PlannedChange<D> | undefined;
 
 type Filter = Record<string, unknown>;
 type NewDocument<D> = Omit<D, keyof RecordedFields>;
@@ -144,7 +144,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
   async delete(filter: Filter, origin: Origin, allow: (before: D) => boolean = () => true): Promise<boolean> {
     const deleted = await this.change(filter, origin, (before, now) =>
       allow(before)
-        ? { action: 'deleted', set: { deleted_at: now } as unknown as Decision<D>['set'] }
+        ? { action: 'deleted', set: { deleted_at: now } as unknown as PlannedChange<D>['set'] }
         : undefined,
     );
     return deleted !== undefined;
@@ -181,7 +181,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     before: D,
     now: Date,
     origin: Origin,
-    { action, set, secrets = [] }: Decision<D>,
+    { action, set, secrets = [] }: PlannedChange<D>,
   ): Promise<D | undefined> {
     const changes = Object.entries({ ...set, version: before.version + 1, changed_at: now });
     const gone = new Set(changes.filter(([, value]) => value == null).map(([name]) => name));

@@ -20,7 +20,7 @@ import { unlessGone } from '../errors.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 import { PacedQueue } from './paced-queue.js';
 
-export interface IncidentSettings {
+export interface IncidentOptions {
   client: Client;
   taskQueue: string;
   /** Without a success for so long, an endpoint is disabled, milliseconds. */
@@ -58,7 +58,7 @@ interface Success {
 
 /** Opens, feeds and reads the incidents of endpoints. */
 export class Incidents {
-  private readonly settings: IncidentSettings;
+  private readonly settings: IncidentOptions;
   private readonly conditions: EndpointConditions;
   private readonly reportings = new WeakMap<FailureCount, Reporting>();
   /**
@@ -73,7 +73,7 @@ export class Incidents {
   private readonly giveWay = new GiveWay();
 
   /** @param conditions what this process knows of endpoints */
-  constructor(settings: IncidentSettings, conditions: EndpointConditions) {
+  constructor(settings: IncidentOptions, conditions: EndpointConditions) {
     const { timings } = settings;
     this.settings = settings;
     this.conditions = conditions;

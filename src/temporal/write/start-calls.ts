@@ -45,7 +45,7 @@ import { describeExecution } from '../read/visibility/visibility.js';
 import type { PendingDelivery } from './admission.js';
 
 /** Begins first attempts when their event is stored. Their workflows receive the same reports. */
-export interface EarlyAttempts {
+export interface AttemptStarter {
   /** @returns whether it does: not while the process stops */
   begin(orders: readonly FirstOrder[], timeoutMs: number): boolean;
   /**
@@ -68,7 +68,7 @@ export interface StartCallOptions {
    * Present if this process runs a worker on the client's connection, which gets the first workflow task back with the
    * start.
    */
-  earlyAttempts: EarlyAttempts | undefined;
+  earlyAttempts: AttemptStarter | undefined;
   observer?: StartObserver | undefined;
   /** Keeps rows of deliveries that wait from their start on. */
   rows: Pick<DeliveryRows, 'keep'>;

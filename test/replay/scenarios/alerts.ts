@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { Alert } from '../../../src/domain/alert/alert.js';
 import { type AlertDigest, AlertInbox } from '../../../src/domain/alert/alert-inbox.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { AlertPeopleInput } from '../../../workflows/alerts/alert-people.js';
+import type { AlertPeopleInput } from '../../../workflows/alert-people.js';
 import type { alertPeople } from '../../../workflows/index.js';
 import { raiseAlert } from '../../../workflows/messages.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';

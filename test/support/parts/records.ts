@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { keepRecords } from '../../../workflows/index.js';
-import type { KeepRecordsResult } from '../../../workflows/records/keep-records.js';
+import type { KeepRecordsResult } from '../../../workflows/keep-records.js';
 import type { ApiClient } from '../api-client.js';
 import type { TestSystem } from '../system.js';
 import { until } from '../until.js';

@@ -7,7 +7,7 @@ import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
-import { prepareRecordSchedule } from '../../../src/temporal/write/records/record-schedule.js';
+import { prepareRecordSchedule } from '../../../src/temporal/write/record-schedule.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { recorded, runRecords, startRecords } from '../../support/parts/records.js';

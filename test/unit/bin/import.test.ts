@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok, throws } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { convoy } from '../../../src/bin/client/import/convoy.js';
-import type { Format, Found, LeftOut } from '../../../src/bin/client/import/found.js';
+import type { ForeignEndpoint, Format, LeftOut } from '../../../src/bin/client/import/found.js';
 import { outpost } from '../../../src/bin/client/import/outpost.js';
 import { svix } from '../../../src/bin/client/import/svix.js';
 
@@ -12,7 +12,7 @@ const listOf = (name: string): unknown =>
 function read(format: Format, ...documents: unknown[]) {
   const all = format.read(documents);
   return {
-    found: all.filter((one): one is Found => 'body' in one),
+    found: all.filter((one): one is ForeignEndpoint => 'body' in one),
     leftOut: all.filter((one): one is LeftOut => 'why' in one),
   };
 }

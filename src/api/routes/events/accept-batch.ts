@@ -16,16 +16,16 @@ import {
 export const MAX_BATCH_DELIVERIES = 10_000;
 
 /** The outcome for one of several events: it is stored, or the error for which it is not. */
-export type Outcome = { checked: CheckedEvent; kept: KeptEvent } | { error: unknown };
+export type BatchOutcome = { checked: CheckedEvent; kept: KeptEvent } | { error: unknown };
 
 /** Accepts each of some events, or refuses it, by itself; in their order. */
 export async function acceptEach(
   dependencies: ApiDependencies,
   owner: Owner,
   requests: readonly EventRequest[],
-): Promise<Outcome[]> {
+): Promise<BatchOutcome[]> {
   const checked = await checkAll(dependencies, owner, requests);
-  const accepted = checked.map(async (one): Promise<Outcome> => {
+  const accepted = checked.map(async (one): Promise<BatchOutcome> => {
     if ('error' in one) return one;
     try {
       const numbered = await numberEvent(dependencies, owner, one);
@@ -49,7 +49,7 @@ export async function acceptTogether(
   dependencies: ApiDependencies,
   owner: Owner,
   requests: readonly EventRequest[],
-): Promise<Outcome[]> {
+): Promise<BatchOutcome[]> {
   const { database, starter } = dependencies;
   const keys = requests.flatMap(({ idempotencyKey }) => idempotencyKey ?? []);
   if (new Set(keys).size < keys.length)

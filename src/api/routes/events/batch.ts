@@ -5,7 +5,7 @@ import { knownProblem, outOfReach } from '../../http/middleware/problems.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { problemDocument } from '../../http/problems/document.js';
 import { problemSchema } from '../../http/schemas.js';
-import { acceptEach, acceptTogether, type Outcome, placesIn } from './accept-batch.js';
+import { acceptEach, acceptTogether, type BatchOutcome, placesIn } from './accept-batch.js';
 import { type Batch, batchBody, MAX_BATCH_BYTES, MAX_BATCH_EVENTS, readBatch } from './batch-body.js';
 import { acceptanceSchema, renderAcceptance } from './event-view.js';
 
@@ -70,7 +70,7 @@ const PURCHASE = {
 function resultOf(
   { isUnavailable, publicUrl }: Pick<ApiDependencies, 'isUnavailable' | 'publicUrl'>,
   ctx: Context,
-  outcome: Outcome,
+  outcome: BatchOutcome,
   index: number,
 ) {
   if ('kept' in outcome) return { status: 202, event: renderAcceptance(outcome.checked.kind, outcome.kept) };

@@ -4,7 +4,7 @@ import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
 import { commitTo, isSealedTextError } from '../../../domain/privacy/data-key.js';
-import { canonicalJson, changeRecord, type DeliveryRecord } from '../../../domain/records/record.js';
+import { type CanonicalDelivery, canonicalJson, changeRecord } from '../../../domain/records/record.js';
 import { isRecordAltered, type RecordAlteredError } from '../../../domain/records/record-altered.js';
 import type { DeliveryRow } from '../../../domain/records/stored.js';
 import type { OpenedDelivery } from '../../../models/records/unaltered.js';
@@ -232,9 +232,9 @@ async function ofPayload(
   }
 }
 
-function parsed(record: string): Partial<DeliveryRecord> {
+function parsed(record: string): Partial<CanonicalDelivery> {
   try {
-    return JSON.parse(record) as DeliveryRecord;
+    return JSON.parse(record) as CanonicalDelivery;
   } catch {
     return {};
   }

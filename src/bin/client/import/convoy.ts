@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { type Format, type Found, type LeftOut, may, partsIn, pausedIf, secretOf } from './found.js';
+import {
+  type ForeignEndpoint,
+  type Format,
+  type LeftOut,
+  may,
+  partsIn,
+  pausedIf,
+  secretOf,
+} from './found.js';
 
 /** `models.EndpointResponse` of Convoy's API (its openapi3.json). */
 const endpoint = z.object({
@@ -67,7 +75,7 @@ function contentOf(page: object): unknown {
   return 'content' in page ? page.content : undefined;
 }
 
-function found(one: Endpoint, subscriptions: readonly Subscription[]): Found | LeftOut {
+function found(one: Endpoint, subscriptions: readonly Subscription[]): ForeignEndpoint | LeftOut {
   const { uid, url, name, owner_id, status, rate_limit, rate_limit_duration } = one;
   const kinds = new Set(subscriptions.flatMap(({ filter_config }) => filter_config?.event_types ?? []));
   if (kinds.size === 0)

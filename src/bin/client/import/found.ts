@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isSharedSecret, toSharedSecret } from '../../../domain/delivery/signature.js';
 
 /** An endpoint of another service, as it is to be registered here. */
-export interface Found {
+export interface ForeignEndpoint {
   /** Its id there. */
   id: string;
   body: {
@@ -35,7 +35,7 @@ export interface Format {
   /** Notes about every endpoint of it: a sentence each. */
   about: readonly string[];
   /** @throws ZodError where the list is not in the form of that service's API */
-  read(documents: readonly unknown[]): (Found | LeftOut)[];
+  read(documents: readonly unknown[]): (ForeignEndpoint | LeftOut)[];
 }
 
 /**

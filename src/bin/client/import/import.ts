@@ -7,7 +7,7 @@ import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
 import { note, plain, print, printJson, status, style } from '../terminal.js';
 import { convoy } from './convoy.js';
-import type { Format, Found, LeftOut } from './found.js';
+import type { ForeignEndpoint, Format, LeftOut } from './found.js';
 import { outpost } from './outpost.js';
 import { svix } from './svix.js';
 
@@ -55,7 +55,7 @@ export async function importEndpoints(values: Values, [service = '', ...files]: 
 async function importOne(
   hookline: Hookline,
   service: string,
-  one: Found | LeftOut,
+  one: ForeignEndpoint | LeftOut,
   before: ReadonlyMap<string, Schemas['Endpoint']>,
   isDry: boolean,
 ): Promise<Outcome> {
@@ -111,7 +111,7 @@ async function documentIn(file: string): Promise<unknown> {
 }
 
 /** @throws CommandError that says which field is not as that service's API has it */
-function read(format: Format, documents: readonly unknown[]): (Found | LeftOut)[] {
+function read(format: Format, documents: readonly unknown[]): (ForeignEndpoint | LeftOut)[] {
   try {
     return format.read(documents);
   } catch (error) {
@@ -127,7 +127,7 @@ function read(format: Format, documents: readonly unknown[]): (Found | LeftOut)[
 }
 
 /** Event kinds by their names here: `--kind UserCreated=user.created`. */
-function renamed(list: (Found | LeftOut)[], { kind }: Values): (Found | LeftOut)[] {
+function renamed(list: (ForeignEndpoint | LeftOut)[], { kind }: Values): (ForeignEndpoint | LeftOut)[] {
   const names = new Map(
     [kind ?? []].flat().map((text) => {
       const [there = '', here = ''] = String(text).split('=');
@@ -155,7 +155,7 @@ function renamed(list: (Found | LeftOut)[], { kind }: Values): (Found | LeftOut)
  */
 async function requireKinds(
   hookline: Hookline,
-  list: (Found | LeftOut)[],
+  list: (ForeignEndpoint | LeftOut)[],
   creates: boolean,
   isDry: boolean,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { CommandError } from '../../command.js';
 import { keepPrivately, userFile } from './store.js';
 
 /** A server, and how to act there. */
-export interface Profile {
+export interface ServerProfile {
   url: string;
   api_key: string;
   /** The account that a platform's key acts for. */
@@ -14,14 +14,14 @@ export interface Profile {
 export interface Profiles {
   /** Used by commands that name none. */
   current?: string;
-  profiles: Record<string, Profile>;
+  profiles: Record<string, ServerProfile>;
 }
 
 /** Where they are kept. */
 export const profilesFile = () => userFile('profiles.json');
 
 /** @throws CommandError if there is none of that name */
-export function profileNamed({ profiles: all }: Profiles, name: string): Profile {
+export function profileNamed({ profiles: all }: Profiles, name: string): ServerProfile {
   const found = Object.hasOwn(all, name) ? all[name] : undefined;
   if (found) return found;
   const names = Object.keys(all).join(', ') || 'none';

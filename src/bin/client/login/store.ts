@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { replaceFile } from '../../process/replace-file.js';
 
 /** A login of a person, as it is kept between commands. */
-export interface Login {
+export interface KeptLogin {
   url: string;
   client_id: string;
   access_token: string;
@@ -36,16 +36,16 @@ export async function keepPrivately(file: string, kept: object): Promise<void> {
 }
 
 /** The login that is kept, if there is one. @param url if given, only a login at this server counts */
-export async function readLogin(url?: string): Promise<Login | undefined> {
+export async function readLogin(url?: string): Promise<KeptLogin | undefined> {
   try {
-    const login = JSON.parse(await readFile(loginFile(), 'utf8')) as Login;
+    const login = JSON.parse(await readFile(loginFile(), 'utf8')) as KeptLogin;
     return url === undefined || login.url === url ? login : undefined;
   } catch {
     return undefined;
   }
 }
 
-export const writeLogin = (login: Login) => keepPrivately(loginFile(), login);
+export const writeLogin = (login: KeptLogin) => keepPrivately(loginFile(), login);
 
 export const removeLogin = () => rm(loginFile(), { force: true });
 

@@ -6,7 +6,7 @@ import { createMailSender } from '../../../../activities/alert/mail.js';
 import type { ActivityDependencies, AlertSenders, HttpPoster } from '../../../../activities/ports.js';
 import type { Settings } from '../../../config/schema.js';
 import { ALERT_CHANNELS } from '../../../domain/alert/alert.js';
-import { Alerts } from '../../../temporal/write/alert/alerts.js';
+import { Alerts } from '../../../temporal/write/alerts.js';
 import { USER_AGENT } from '../attempts.js';
 import type { Servers } from '../servers.js';
 

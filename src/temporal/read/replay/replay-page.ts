@@ -35,7 +35,7 @@ export interface ReplayPage extends ReplayPart {
 }
 
 /** Registrations of an endpoint, present and past: stored elsewhere than deliveries. */
-export interface Registrations {
+export interface RegistrationReader {
   /** As it is; `undefined` if the account has no such endpoint. */
   now(
     accountId: string,
@@ -48,7 +48,7 @@ export interface Registrations {
 /** Sources of what replays act on. */
 export interface ReplaySources {
   records: RecordReads & { search: RowSearch };
-  registrations: Registrations;
+  registrations: RegistrationReader;
 }
 
 /** Request for one part of a search. */

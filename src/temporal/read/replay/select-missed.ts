@@ -6,7 +6,7 @@ import { refusalOf, type Subscription } from '../../../domain/delivery/recipient
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';
 import type { EventRow, ListedDelivery } from '../../../domain/records/stored.js';
 import { type Registration, type SelectingPlan, selectedStatuses } from '../../../domain/replay/replay.js';
-import type { Found, PartRequest, Registrations, ReplayPart } from './replay-page.js';
+import type { Found, PartRequest, RegistrationReader, ReplayPart } from './replay-page.js';
 import { itemOf } from './select-deliveries.js';
 
 /** Events that are compared with their deliveries at once: their payloads are read. */
@@ -72,7 +72,7 @@ async function asNew(
 
 async function subscriptionBy(
   registration: Registration,
-  registrations: Registrations,
+  registrations: RegistrationReader,
   { account_id, endpoint_id, id }: { account_id: string; endpoint_id: string; id: string },
 ): Promise<Subscription | undefined> {
   if (registration === 'now') return (await registrations.now(account_id, endpoint_id))?.subscription;

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { Settings } from '../../../config/schema.js';
-import { prepareRecordSchedule } from '../../../temporal/write/records/record-schedule.js';
+import type { Settings } from '../../config/schema.js';
+import { prepareRecordSchedule } from '../../temporal/write/record-schedule.js';
 
 /** Makes the Schedule that the settings ask for. */
 export function prepareSchedule(settings: Settings, client: Client): Promise<void> {

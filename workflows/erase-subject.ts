@@ -1,7 +1,7 @@
 import { CancellationScope, continueAsNew, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
-import type { ErasurePlan } from '../../src/domain/privacy/erasure.js';
-import { TIMINGS, type Timings } from '../../src/domain/timings.js';
+import type { Activities } from '../activities/index.js';
+import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
+import { TIMINGS, type Timings } from '../src/domain/timings.js';
 
 /** An erasure, and how far it is if the run continues another one. */
 export interface EraseSubjectInput {

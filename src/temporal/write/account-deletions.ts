@@ -1,20 +1,20 @@
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import pLimit from 'p-limit';
-import type { deleteAccount } from '../../../../workflows/index.js';
+import type { deleteAccount } from '../../../workflows/index.js';
 import {
   type AccountDeletion,
   type DeletionRequest,
   describeDeletion,
   newDeletion,
-} from '../../../domain/access/account-deletion.js';
-import { together } from '../../../domain/basics/bounded-memory.js';
-import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import { accountDeletionWorkflowId } from '../../../domain/ledger/workflow-ids.js';
-import { TIMINGS, type Timings, timingsOfInput } from '../../../domain/timings.js';
-import { startedNow, unlessGone } from '../../errors.js';
-import { where } from '../../read/visibility/clauses.js';
-import { describeExecution, everyExecution } from '../../read/visibility/visibility.js';
+} from '../../domain/access/account-deletion.js';
+import { together } from '../../domain/basics/bounded-memory.js';
+import { ACCOUNT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
+import { accountDeletionWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
+import { startedNow, unlessGone } from '../errors.js';
+import { where } from '../read/visibility/clauses.js';
+import { describeExecution, everyExecution } from '../read/visibility/visibility.js';
 
 /** Workflow types that look after single endpoints, and have nothing to do once those are gone. */
 const ENDPOINT_TYPES = ['endpointIncident', 'releaseParked', 'secretRotation', 'verifyEndpoint'];

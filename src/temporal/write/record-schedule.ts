@@ -4,9 +4,9 @@ import {
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import type { keepRecords } from '../../../../workflows/index.js';
-import { recordScheduleId } from '../../../domain/ledger/workflow-ids.js';
-import { isTemporalUnavailable } from '../../errors.js';
+import type { keepRecords } from '../../../workflows/index.js';
+import { recordScheduleId } from '../../domain/ledger/workflow-ids.js';
+import { isTemporalUnavailable } from '../errors.js';
 
 export interface RecordScheduleOptions {
   client: Client;

@@ -1,13 +1,13 @@
 import { proxyActivities, setCurrentDetails, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
+import type { Activities } from '../activities/index.js';
 import {
   type AccountDeletion,
   type DeletionRequest,
   describeDeletion,
   newDeletion,
-} from '../../src/domain/access/account-deletion.js';
-import { TIMINGS, type Timings } from '../../src/domain/timings.js';
-import { continueWithMemo } from '../continue-with-memo.js';
+} from '../src/domain/access/account-deletion.js';
+import { TIMINGS, type Timings } from '../src/domain/timings.js';
+import { continueWithMemo } from './continue-with-memo.js';
 
 /** State of a deletion, for the run that continues it. */
 export interface DeletionSoFar {

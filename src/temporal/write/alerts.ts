@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import type { AlertPeopleInput, alertPeople } from '../../../../workflows/alerts/alert-people.js';
-import { raiseAlert } from '../../../../workflows/messages.js';
-import type { Alert, AlertChannel } from '../../../domain/alert/alert.js';
-import { alertsWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import type { AlertPeopleInput, alertPeople } from '../../../workflows/alert-people.js';
+import { raiseAlert } from '../../../workflows/messages.js';
+import type { Alert, AlertChannel } from '../../domain/alert/alert.js';
+import { alertsWorkflowId } from '../../domain/ledger/workflow-ids.js';
 
 export interface AlertsOptions {
   client: Client;

@@ -1,7 +1,7 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
-import { LogCopyError } from '../../src/domain/log/checkpoint-copy.js';
-import { LogAlteredError } from '../../src/domain/log/log-altered.js';
+import type { Activities } from '../activities/index.js';
+import { LogCopyError } from '../src/domain/log/checkpoint-copy.js';
+import { LogAlteredError } from '../src/domain/log/log-altered.js';
 
 export interface KeepRecordsInput {
   /** The signed note of the last checkpoint; absent: the result of the last run has it. */

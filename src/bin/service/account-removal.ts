@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
-import type { AccountRemoval, DeletionRequest } from '../../../domain/access/account-deletion.js';
-import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
-import type { Origin } from '../../../domain/change/change.js';
-import { FIRST_OPEN_POSITION } from '../../../domain/records/stored.js';
-import type { Database } from '../../../models/database.js';
-import { unlessStateConflicts } from '../../../temporal/errors.js';
-import type { Ledger } from '../ledger.js';
+import type { AccountRemoval, DeletionRequest } from '../../domain/access/account-deletion.js';
+import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
+import type { Origin } from '../../domain/change/change.js';
+import { FIRST_OPEN_POSITION } from '../../domain/records/stored.js';
+import type { Database } from '../../models/database.js';
+import { unlessStateConflicts } from '../../temporal/errors.js';
+import type { Ledger } from './ledger.js';
 
 /** Endpoints that are removed in one step. */
 const ENDPOINTS_AT_ONCE = 50;

@@ -6,10 +6,10 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../../activities/index.js';
-import type { AlertChannel } from '../../src/domain/alert/alert.js';
-import { type AlertDigest, AlertInbox, type AlertInboxState } from '../../src/domain/alert/alert-inbox.js';
-import { raiseAlert } from '../messages.js';
+import type { Activities } from '../activities/index.js';
+import type { AlertChannel } from '../src/domain/alert/alert.js';
+import { type AlertDigest, AlertInbox, type AlertInboxState } from '../src/domain/alert/alert-inbox.js';
+import { raiseAlert } from './messages.js';
 
 export interface AlertPeopleInput {
   channel: AlertChannel;
