@@ -22,7 +22,7 @@ import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../sr
 import type { DeliveryOptions, DeliverySecrets } from '../src/domain/sending/delivery-options.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
-import type { HttpPoster, ListenerExchange } from './http/exchange.js';
+import type { HttpPoster, InboxExchange, ListenerExchange } from './http/exchange.js';
 
 export type {
   HttpAnswer,
@@ -30,6 +30,7 @@ export type {
   HttpPoster,
   HttpRequest,
   HttpTrace,
+  InboxExchange,
   ListenerExchange,
 } from './http/exchange.js';
 
@@ -65,6 +66,7 @@ export interface EndpointForAttempt
     | 'version'
     | 'target_url'
     | 'listener'
+    | 'inbox'
     | 'status'
     | 'status_reason'
     | 'rate_limit'
@@ -226,6 +228,7 @@ export interface AttemptDependencies {
   conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
   poster: HttpPoster;
   listenerExchange: ListenerExchange;
+  inboxExchange: InboxExchange;
   incidents: IncidentLog;
   observer?: AttemptObserver | undefined;
   /** Absent if nothing is traced. */

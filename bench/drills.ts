@@ -276,10 +276,10 @@ try {
   else if (drill === 'memory') await memory(servers, Number(size ?? 5_000));
   else if (drill === 'log') await log(servers, Number(size ?? 20_000));
   else if (drill === 'dns') await dns(servers, Number(size ?? 50));
-  else if (drill === 'freeze') await freeze(servers, say);
+  else if (drill === 'freeze') await freeze(servers, Number(size ?? 15) * 1_000, say);
   else
     throw new Error(
-      'npm run drill -- crash|waiting|fanout|outage|parked|kills|memory|log|dns [how many], or freeze',
+      'npm run drill -- crash|waiting|fanout|outage|parked|kills|memory|log|dns [how many], or freeze [seconds]',
     );
 } finally {
   await servers.stop();

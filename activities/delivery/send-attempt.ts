@@ -4,13 +4,20 @@ import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { maskHeaders } from '../../src/domain/endpoint/endpoint-headers.js';
 import { apiUrl } from '../../src/domain/http/versions.js';
 import { unmaskOptions } from '../../src/domain/sending/delivery-options.js';
 import { inFormat } from '../../src/domain/sending/payload-format.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } from '../ports.js';
+import type {
+  AttemptDependencies,
+  EndpointForAttempt,
+  HttpAnswer,
+  HttpPoster,
+  HttpRequest,
+} from '../ports.js';
 import { createAuthorizedExchange } from './authorization/authorized-exchange.js';
 
 /** The most characters of a response's body that are kept in the delivery's record. */
@@ -35,17 +42,21 @@ interface Sent {
 
 /**
  * Signs a payload with the endpoint's live secrets and posts it, or gives it to the program that is connected to a
- * listener. A failure of the request is an attempt too, so it is returned.
+ * listener, or to a test inbox. A failure of the request is an attempt too, so it is returned.
  *
  * @throws if the secrets cannot be decrypted: nothing was sent
  */
 export function createSend({
   poster,
   listenerExchange,
+  inboxExchange,
   tracing,
   userAgent,
   publicUrl,
-}: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'tracing' | 'userAgent' | 'publicUrl'>) {
+}: Pick<
+  AttemptDependencies,
+  'poster' | 'listenerExchange' | 'inboxExchange' | 'tracing' | 'userAgent' | 'publicUrl'
+>) {
   const exchangeAs = createAuthorizedExchange(poster);
 
   /** @param payload opened */
@@ -62,9 +73,11 @@ export function createSend({
     const keys = liveKeys(signing_keys, began);
     const secrets = keys.map(({ secret }) => secret);
     const secret_versions = keys.flatMap(({ version }) => version ?? []);
-    const exchange: HttpPoster['exchange'] = endpoint.listener
-      ? (posted) => listenerExchange(request.endpoint_id, posted)
-      : poster.exchange;
+    const exchange: HttpPoster['exchange'] = (posted) => {
+      const masked = [...Object.keys(headers), ...(endpoint.authentication ? ['authorization'] : [])];
+      if (endpoint.inbox) return inboxExchange(request, shown(posted, masked), secrets);
+      return endpoint.listener ? listenerExchange(request.endpoint_id, posted) : poster.exchange(posted);
+    };
     const span = tracing?.attempt(request, endpoint.target_url);
     const {
       authentication,
@@ -124,6 +137,11 @@ export function createSend({
       }),
     };
   };
+}
+
+/** A request as people may see it: values of the endpoint's own headers are secrets. */
+function shown(request: HttpRequest, ownHeaders: readonly string[]): HttpRequest {
+  return { ...request, headers: { ...request.headers, ...maskHeaders([...ownHeaders]) } };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Attempt, AttemptTimings } from '../../src/domain/attempt/attempt.js';
+import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { ClientCertificate } from '../../src/domain/sending/delivery-options.js';
 
 /** A request to an endpoint. */
@@ -48,3 +49,14 @@ export interface HttpPoster {
 
 /** Sends a request to the program that is connected to a listener. It reports failures; it does not throw them. */
 export type ListenerExchange = (endpointId: string, request: HttpRequest) => Promise<HttpExchange>;
+
+/**
+ * Has a test inbox receive a request. It reports failures; it does not throw them.
+ *
+ * @param secrets by which the request was signed
+ */
+export type InboxExchange = (
+  delivery: Pick<AttemptRequest, 'account_id' | 'endpoint_id' | 'event_id'>,
+  request: HttpRequest,
+  secrets: readonly string[],
+) => Promise<HttpExchange>;

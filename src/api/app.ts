@@ -45,6 +45,7 @@ import { healthRoutes } from './routes/health.js';
 import { installationListOperations } from './routes/installation/lists.js';
 import { searchOperations } from './routes/installation/search.js';
 import { installationStatsOperations } from './routes/installation/stats.js';
+import { inboxOperations } from './routes/listeners/inboxes.js';
 import { listenerOperations } from './routes/listeners/listeners.js';
 import { certificateOperations } from './routes/log/certificates.js';
 import { integrityOperations } from './routes/log/integrity.js';
@@ -128,6 +129,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...endpointSecretOperations(dependencies),
     ...endpointVerificationOperations(dependencies),
     ...listenerOperations(dependencies),
+    ...inboxOperations(dependencies),
     ...deliveryOperations(dependencies),
     ...certificateOperations(dependencies),
     ...integrityOperations(dependencies),

@@ -17,6 +17,7 @@ export async function serve(configured: Settings, roleName: string): Promise<voi
   const service = await startService(settings, role, logger);
   logger.info({ role, url: service.url }, 'serving');
   const signal = await untilStopped(service.failed);
+  const toldAt = performance.now();
   const drainMs = role === 'worker' ? 0 : settings.HOOKLINE_DRAIN;
   if (drainMs > 0) {
     logger.info({ signal }, `stopping: taking requests for ${formatDuration(drainMs)} more`);
@@ -24,6 +25,7 @@ export async function serve(configured: Settings, roleName: string): Promise<voi
     await Promise.race([delay(drainMs), service.failed]);
   }
   logger.info({ signal }, 'stopping: finishing what is under way');
-  await service.stop();
+  // What a process without processor time loses while it drains is not added to its time to stop.
+  await service.stop(toldAt + drainMs);
   logger.info('stopped');
 }

@@ -58,9 +58,10 @@ export interface Service {
    * Stops accepting; then, side by side, answers what was accepted and finishes the attempts in flight; and closes the
    * connections. It takes at most what {@link stopLimits} says.
    *
+   * @param sinceMs when that time begins, as by `performance.now()`; default: now
    * @throws Error that says what did not end by then
    */
-  stop(): Promise<void>;
+  stop(sinceMs?: number): Promise<void>;
 }
 
 /** Options that most callers leave out. */
@@ -85,7 +86,11 @@ export async function startService(
     stops.add(() => servers.temporal.close());
     const parts = await startParts(settings, role, { servers, logger, ...options }, stops);
     const { allMs } = stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT);
-    return { ...parts, stop: () => stopWithin(allMs, 'The service', stops.run()) };
+    return {
+      ...parts,
+      stop: (sinceMs = performance.now()) =>
+        stopWithin(Math.max(0, sinceMs + allMs - performance.now()), 'The service', stops.run()),
+    };
   } catch (error) {
     await stops.run();
     throw error;

@@ -21,6 +21,7 @@ import { AttemptLeaseRepository } from './endpoint/attempt-leases.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EveryEndpoint } from './endpoint/every-endpoint.js';
+import { InboxRepository } from './endpoint/inboxes.js';
 import { IncidentRepository } from './endpoint/incidents.js';
 import { ListenerRepository } from './endpoint/listeners.js';
 import { UsedTicketRepository } from './endpoint/used-tickets.js';
@@ -161,6 +162,7 @@ export async function connectDatabase(
     holders: new HolderRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
     keySecrets: new KeySecretRepository(connection, box),
+    inboxes: new InboxRepository(connection),
     listeners: new ListenerRepository(connection),
     log,
     logKeys: new LogKeyRepository(connection, box),

@@ -55,6 +55,7 @@ describe('in a browser', () => {
     await says(page, 'This event would be delivered.');
     await button(page, 'Register').click();
     await says(page, 'Waiting for the endpoint to be verified.');
+    assert.match(page.url(), /\/portal\/endpoints\/ep_\w+\?registered=true&/);
     await receiver.waitFor((requests) => requests.length > 0);
     receiver.handle(verified(unavailable('The ledger is locked.')));
     await button(page, 'Ask again now').click();
@@ -183,6 +184,17 @@ describe('in a browser', () => {
     await page.getByText('You act for').waitFor({ state: 'detached' });
     assert.deepEqual(tab.errors, []);
     await tab.context.close();
+  });
+
+  it('a subscriber makes a test inbox, and sees what arrives at it, verified [world]', async () => {
+    const { page, context } = await openTab(browser);
+    await page.goto((await portalLink(stage.shop.accountId)).url);
+    await goTo(page, 'Endpoints');
+    await button(page, 'Make a test inbox').click();
+    await says(page, 'Nothing has arrived yet');
+    await stage.shop.purchase(purchaseOf(6001));
+    for (const shown of ['Signature verified', 'order-6001']) await says(page, shown);
+    await context.close();
   });
 
   it('an operator sees all accounts at once, and answers what happened to an order with one search [world]', async () => {

@@ -380,6 +380,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/inboxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a test inbox: an endpoint of Hookline’s own that shows what it received, for an hour
+         * @description Requires the scope `endpoints:write`.
+         */
+        post: operations["createInbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/inboxes/{id}/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a test inbox received, the latest first; of an account the latest 100 are kept
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["listReceivedRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/deliveries": {
         parameters: {
             query?: never;
@@ -2153,6 +2193,8 @@ export interface components {
             target_url: string;
             /** @description Temporary: its deliveries go to a connected `hookline listen` */
             listener?: boolean;
+            /** @description A test inbox: Hookline keeps what is delivered to it, for an hour */
+            inbox?: boolean;
             event_kinds: string[];
             filter?: {
                 [key: string]: unknown;
@@ -2299,6 +2341,8 @@ export interface components {
             target_url: string;
             /** @description Temporary: its deliveries go to a connected `hookline listen` */
             listener?: boolean;
+            /** @description A test inbox: Hookline keeps what is delivered to it, for an hour */
+            inbox?: boolean;
             event_kinds: string[];
             filter?: {
                 [key: string]: unknown;
@@ -2573,6 +2617,8 @@ export interface components {
             target_url: string;
             /** @description Temporary: its deliveries go to a connected `hookline listen` */
             listener?: boolean;
+            /** @description A test inbox: Hookline keeps what is delivered to it, for an hour */
+            inbox?: boolean;
             event_kinds: string[];
             filter?: {
                 [key: string]: unknown;
@@ -2790,6 +2836,62 @@ export interface components {
              * @description Until then the stream can be opened; it may stay open for longer
              */
             expires_at: string;
+        };
+        /**
+         * @example {
+         *       "event_kinds": [
+         *         "purchase"
+         *       ]
+         *     }
+         */
+        CreateInboxBody: {
+            event_kinds: string[];
+            /** @description A condition on the payload: docs/endpoints.md */
+            filter?: unknown;
+            /** @default  */
+            description?: string;
+            /**
+             * @default [
+             *       "1s",
+             *       "2s",
+             *       "5s",
+             *       "10s",
+             *       "30s",
+             *       "1m",
+             *       "5m"
+             *     ]
+             */
+            retry_schedule?: string[];
+        };
+        ReceivedRequestPage: {
+            data: components["schemas"]["ReceivedRequest"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        ReceivedRequest: {
+            id: string;
+            event_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            received_at: string;
+            /** @description As they came */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description As it came; absent once the payload of the event was erased */
+            body?: string;
+            body_bytes: number;
+            /** @description Whether the signature is right for the secret of the inbox */
+            verified: boolean;
+            /** @description Why it is not, as a Standard Webhooks library says it */
+            signature_error?: string;
         };
         ListedDeliveryPage: {
             data: components["schemas"]["ListedDelivery"][];
@@ -4567,6 +4669,8 @@ export interface components {
             target_url: string;
             /** @description Temporary: its deliveries go to a connected `hookline listen` */
             listener?: boolean;
+            /** @description A test inbox: Hookline keeps what is delivered to it, for an hour */
+            inbox?: boolean;
             event_kinds: string[];
             filter?: {
                 [key: string]: unknown;
@@ -8133,6 +8237,138 @@ export interface operations {
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    createInbox: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_kinds": [
+                 *         "purchase"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateInboxBody"];
+            };
+        };
+        responses: {
+            /** @description The endpoint, with its signing secret. It needs no verification, and is deleted after an hour */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *       "account_id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
+                     *       "version": 1,
+                     *       "target_url": "https://shop.example.com/hooks",
+                     *       "event_kinds": [
+                     *         "purchase"
+                     *       ],
+                     *       "description": "Order processing",
+                     *       "metadata": {},
+                     *       "headers": {},
+                     *       "status": "active",
+                     *       "status_changed_at": "2026-11-21T12:00:00.000Z",
+                     *       "verification_method": "challenge",
+                     *       "verified_at": "2026-11-21T12:00:00.000Z",
+                     *       "signature_scheme": "v1",
+                     *       "created_at": "2026-11-21T12:00:00.000Z",
+                     *       "updated_at": "2026-11-21T12:00:00.000Z",
+                     *       "secret": "whsec_l6ppco1GfkJtBUUAE7KqTODlk8OrN5oovX5lZNF5qVs="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EndpointWithSecret"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listReceivedRequests: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                fields?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of requests */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01M7Y2V07RS2Y47QBBGSV7HTCS",
+                     *           "event_id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *           "received_at": "2026-11-21T12:00:00.000Z",
+                     *           "headers": {
+                     *             "webhook-id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *             "webhook-event-kind": "purchase"
+                     *           },
+                     *           "body": "{\"order_id\":\"1001\"}",
+                     *           "body_bytes": 0,
+                     *           "verified": false
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReceivedRequestPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

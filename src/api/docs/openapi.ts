@@ -90,6 +90,7 @@ const TAGS = {
   oauth_clients: 'Applications that get tokens by OAuth 2.0',
   accounts: 'Tenants, for the operator of the installation',
   changes: 'Who changed what',
+  inboxes: 'Test inboxes: temporary endpoints that show what they received',
   listeners: 'Temporary endpoints whose deliveries go to a connected program, such as `hookline listen`',
   log: 'The log that proves what was recorded: checkpoints, keys and proofs',
   explain: 'Why an endpoint got an event, or did not',

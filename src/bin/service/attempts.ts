@@ -7,6 +7,7 @@ import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import { connectorOptions } from './egress.js';
 import { endpointDirectory } from './endpoint-ports.js';
+import { createInboxExchange } from './listeners/inbox-exchange.js';
 import type { Servers } from './servers.js';
 
 /** Sent as `User-Agent` with every attempt. */
@@ -47,6 +48,7 @@ export async function createAttempts(
     turns: database.deliveryTurns,
     leases: database.attemptLeases,
     poster,
+    inboxExchange: createInboxExchange(database.inboxes),
     userAgent: USER_AGENT,
     publicUrl: settings.HOOKLINE_PUBLIC_URL,
   });

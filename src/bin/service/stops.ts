@@ -62,6 +62,9 @@ export function stopLimits(attemptTimeoutMs: number) {
 export async function stopWithin(ms: number, what: string, stopping: Promise<unknown>): Promise<void> {
   await withTimeout(ms, stopping).catch((error: unknown) => {
     if (!(error instanceof TimeoutError)) throw error;
-    throw new Error(`${what} did not end within ${ms / 1_000} s, and was left as it is.`, { cause: error });
+    throw new Error(
+      `${what} did not end within ${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s, and was left as it is.`,
+      { cause: error },
+    );
   });
 }

@@ -50,6 +50,8 @@ export interface Endpoint extends DeliveryOptions {
   target_url: string;
   /** Temporary: its deliveries go to a connected program, and its URL only stands for that. */
   listener?: boolean;
+  /** A listener that is a test inbox: Hookline itself takes its deliveries. */
+  inbox?: boolean;
   /** Names of event kinds; `order.*` for all that begin so, `*` for all. */
   event_kinds: string[];
   /** Of those kinds, only events whose payload meets it; absent: all of them. */

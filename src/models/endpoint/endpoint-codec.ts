@@ -143,6 +143,7 @@ export class EndpointCodec {
       verification_revision: document.verification_revision,
       target_url: document.target_url,
       ...(document.listener && { listener: true }),
+      ...(document.inbox && { inbox: true }),
       event_kinds: document.event_kinds,
       ...(filter && { filter: this.filterOf(filter) }),
       description: document.description,

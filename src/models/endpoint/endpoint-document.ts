@@ -1,6 +1,7 @@
 import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import { inboxUrl } from '../../domain/listener/inbox.js';
 import { listenerUrl } from '../../domain/listener/listener.js';
 import type { DeliveryOptions, DeliverySecrets } from '../../domain/sending/delivery-options.js';
 import { recordedFields } from '../change/change-document.js';
@@ -31,10 +32,10 @@ export type EndpointInput = Pick<
 export type ListenerInput = Pick<EndpointInput, 'event_kinds' | 'filter' | 'description' | 'retry_schedule'>;
 
 /** A listener needs no verification: its program has shown that it wants events by connecting. */
-export function listenerFields(id: string, input: ListenerInput): EndpointInput {
+export function listenerFields(id: string, input: ListenerInput, isInbox = false): EndpointInput {
   return {
     ...input,
-    target_url: listenerUrl(id),
+    target_url: isInbox ? inboxUrl(id) : listenerUrl(id),
     metadata: {},
     headers: {},
     status: 'active',
@@ -107,6 +108,7 @@ export const endpoints = collection(
     verification_revision: must(Number),
     target_url: must(String),
     listener: may(Boolean),
+    inbox: may(Boolean),
     event_kinds: must<string[]>([String]),
     filter: may(String),
     description: must(String, { required: false, default: '' }),

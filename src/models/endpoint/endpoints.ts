@@ -48,17 +48,18 @@ export class EndpointRepository {
   /** Registers an endpoint, or makes a listener. @param secret what signs its deliveries, by default a new one */
   async create(
     accountId: string,
-    input: EndpointInput | { listener: ListenerInput },
+    input: EndpointInput | { listener: ListenerInput; isInbox?: boolean },
     origin: Origin,
     secret = newSigningSecret(),
   ): Promise<StoredEndpoint> {
     const now = sharedDate();
     const _id = newId('endpoint');
-    const fields = 'listener' in input ? listenerFields(_id, input.listener) : input;
+    const fields = 'listener' in input ? listenerFields(_id, input.listener, input.isInbox) : input;
     const making = this.documents.create(
       {
         ...this.codec.toFields(_id, fields),
         ...('listener' in input && { listener: true, verified_at: now, verified_url: fields.target_url }),
+        ...('listener' in input && input.isInbox && { inbox: true }),
         _id,
         account_id: accountId,
         verification_revision: 1,
@@ -114,9 +115,9 @@ export class EndpointRepository {
     return this.codec.secretsOf(endpoint);
   }
 
-  /** How many endpoints an account has. */
-  count(accountId: string): Promise<number> {
-    return this.documents.count({ account_id: accountId });
+  /** How many endpoints an account has, or how many test inboxes. */
+  count(accountId: string, of: { inbox?: true } = {}): Promise<number> {
+    return this.documents.count({ account_id: accountId, ...of });
   }
 
   /** Characters of the filters of an account's endpoints, as JSON. @param exceptId an endpoint that is not counted */

@@ -19,8 +19,8 @@ const listeners = collection('listeners', {
 
 /** Which process holds the stream of which listener. There are few listeners, so there is no index. */
 export class ListenerRepository extends repositoryOf(listeners) {
-  async create(accountId: string, endpointId: string): Promise<void> {
-    await this.model.create({ _id: endpointId, account_id: accountId, seen_at: sharedDate() });
+  async create(accountId: string, endpointId: string, seenAt = sharedDate()): Promise<void> {
+    await this.model.create({ _id: endpointId, account_id: accountId, seen_at: seenAt });
   }
 
   /** Says that this process holds its stream; whoever held it loses it. */

@@ -69,6 +69,21 @@ describe('a platform', () => {
     assert.equal((await send('GET', '/me', undefined, id)).json.name, 'Acme');
   });
 
+  it('reads, changes and deletes an account by its reference in the path, and makes a link to its portal', async () => {
+    const { id } = await make({ reference: 'team:a@b.c' });
+    const path = '/accounts/team:a@b.c';
+    assert.equal((await send('GET', path)).json.id, id);
+    const changed = await send('PATCH', path, { name: 'Renamed' });
+    assert.deepEqual([changed.json.id, changed.json.name], [id, 'Renamed']);
+    const { status, headers } = await send('POST', `${path}/portal_sessions`, {});
+    assert.equal(status, 201);
+    assert.equal((await send('DELETE', (headers.get('location') ?? '').replace('/v18.0', ''))).status, 204);
+    const deleted = await send('DELETE', path);
+    assert.deepEqual([deleted.status, deleted.json.id], [202, id]);
+    const own = await system.account();
+    assert.equal((await send('GET', path, undefined, undefined, own)).status, 404);
+  });
+
   it('must say for which account; its own counts, too', async () => {
     const { status, json } = await send('POST', '/endpoints', endpoint);
     assert.equal(status, 400);
@@ -104,6 +119,7 @@ describe('a platform', () => {
     ];
     for (const [method, path, body] of absent)
       assert.equal((await send(method, `/accounts/${theirs.id}${path}`, body)).status, 404, path);
+    assert.equal((await send('GET', '/accounts/shared')).json.id, mine.id);
     const list = (await send('GET', '/accounts?limit=100')).json.data;
     assert.ok(list.length > 0);
     assert.ok(list.every(({ platform_id }: { platform_id: string }) => platform_id === platform.accountId));

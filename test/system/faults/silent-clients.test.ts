@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { apiClient, PURCHASE } from '../../support/api-client.js';
 import { startFreezingProxy } from '../../support/outside/freezing-proxy.js';
@@ -8,6 +9,7 @@ import { type ServiceProcess, startServiceProcess } from '../../support/programs
 import { promised } from '../../support/promised.js';
 import { neverAnswer, startReceiver } from '../../support/receiver.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 const CLIENTS = 20;
 const DELIVERIES = 10;
@@ -90,6 +92,29 @@ describe('a service that is asked to stop while clients are silent', () => {
       /^hookline: .* did not end within [\d.]+ s, and was left as it is\.$/m,
     );
     await Promise.all([temporal.close(), mongodb.close(), receiver.close()]);
+  });
+
+  it('has its time counted from the signal, also if it gets no processor time while it drains [world]', async () => {
+    const settings = { HOOKLINE_DRAIN: '3s', HOOKLINE_ATTEMPT_TIMEOUT: '1s', HOOKLINE_LOG_LEVEL: 'info' };
+    const hosts = new URL(environment['MONGODB_URI'] ?? '').host;
+    const mongodb = await startFreezingProxy(hosts);
+    const uri = (environment['MONGODB_URI'] ?? '').replace(hosts, mongodb.address);
+    const service = await startServiceProcess({ ...environment, ...settings, MONGODB_URI: uri });
+    const began = performance.now();
+    service.terminate();
+    await until(
+      () => service.lines,
+      (lines) => lines.some((line) => line.includes('taking requests for 3s more')),
+    );
+    mongodb.freeze();
+    process.kill(service.pid, 'SIGSTOP');
+    // Twice as long as it drains: then its limit of 1 s and 5 s has begun 3 s before.
+    await delay(6_000);
+    process.kill(service.pid, 'SIGCONT');
+    await service.exited;
+    const tookMs = performance.now() - began;
+    assert.ok(tookMs < 11_000, `${tookMs} ms`);
+    await mongodb.close();
   });
 
   it('ends also as a worker, which serves its health alone', async () => {

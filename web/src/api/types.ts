@@ -10,6 +10,8 @@ export type Attempt = Schemas['Attempt'];
 export type TimelineItem = Schemas['TimelineItem'];
 /** Rows over all accounts have the account in place of its id. */
 export type Endpoint = Omit<Schemas['EndpointWithIncident'], 'account_id'>;
+/** A request that a test inbox has received. */
+export type ReceivedRequest = Schemas['ReceivedRequest'];
 export type EndpointStatus = Endpoint['status'];
 export type EndpointWithSecret = Schemas['EndpointWithSecret'];
 export type EventKind = Schemas['EventKind'];

@@ -40,8 +40,17 @@ export function EndpointBadge({ endpoint }: { endpoint: Pick<Endpoint, 'status' 
   return <Badge tone={endpoint.status === 'paused' ? 'warn' : 'bad'}>{capitalize(endpoint.status)}</Badge>;
 }
 
-/** Marks an endpoint that `hookline listen` has made: it is deleted some minutes after that has ended. */
-export function ListenerBadge({ endpoint }: { endpoint: Pick<Endpoint, 'listener'> }) {
+/** Marks an endpoint that is temporary: a test inbox, or what `hookline listen` has made. */
+export function ListenerBadge({ endpoint }: { endpoint: Pick<Endpoint, 'listener' | 'inbox'> }) {
+  if (endpoint.inbox)
+    return (
+      <span
+        className="badge info plain"
+        title="Shows what it received, and is deleted an hour after it was made"
+      >
+        Test inbox
+      </span>
+    );
   if (!endpoint.listener) return null;
   return (
     <span className="badge info plain" title="Made by hookline listen, and deleted when that has ended">

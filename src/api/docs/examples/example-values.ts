@@ -110,6 +110,12 @@ const VALUES: Record<string, Json> = {
   'pauseEndpoint.status_reason': 'Stock-taking until Monday.',
   'resumeEndpoint.version': 3,
   'verifyEndpoint.status': 'pending',
+  'ReceivedRequest.id': '01M7Y2V07RS2Y47QBBGSV7HTCS',
+  'ReceivedRequest.headers': {
+    'webhook-id': 'evt_01M7Y2V07RS2Y47QBBGSV7HTCR',
+    'webhook-event-kind': 'purchase',
+  },
+  'ReceivedRequest.body': '{"order_id":"1001"}',
   'ListenerTicket.expires_at': '2026-11-21T12:01:00.000Z',
   'ListenerTicket.ticket': 'AbcZm9yIGV4YW1wbGUtMDE',
   'ListenerTicket.path': `/v18.0/listeners/${ENDPOINT}/stream`,

@@ -59,7 +59,7 @@ export function requireActive({ id, status }: Account): void {
 
 function findNamed(
   accounts: ApiDependencies['database']['accounts'],
-  { account_id, scopes }: Caller,
+  caller: Caller,
   named: string,
 ): Promise<Account | undefined> {
   if (isId('account', named)) return accounts.current(named);
@@ -67,7 +67,18 @@ function findNamed(
     throw invalidRequest([
       { parameter: ACCOUNT_HEADER, detail: 'must be the id of an account, acct_…, or its reference' },
     ]);
-  return accounts.ofReference(scopes.includes('platform') ? account_id : undefined, named);
+  return accountOfReference(accounts, caller, named);
+}
+
+/** The account that a platform, or the operator, calls so; `undefined` if there is none. */
+export async function accountOfReference(
+  accounts: ApiDependencies['database']['accounts'],
+  { account_id, scopes }: Caller,
+  reference: string,
+): Promise<Account | undefined> {
+  const isPlatform = scopes.includes('platform');
+  if (!REFERENCE.test(reference) || !(isPlatform || scopes.includes('admin'))) return undefined;
+  return accounts.ofReference(isPlatform ? account_id : undefined, reference);
 }
 
 /**

@@ -5,6 +5,7 @@ import { ACCOUNT_SCOPES, PLATFORM_SCOPES } from '../../../domain/access/api-key.
 import { isId, newId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { logoOrigin } from '../../../domain/look/portal-look.js';
+import { accountOfReference } from '../../http/caller/acting-account.js';
 import { requireHeld, requireScope } from '../../http/caller/refusals.js';
 import {
   answerTagged,
@@ -153,11 +154,11 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
       },
       responses: { 200: { description: 'The account after the change', schema: accountSchema } },
       problems: ['account_reference_taken', 'account_state_conflict'],
-      async handle({ params: { id }, body: patch }, ctx) {
-        requireManager(ctx, id);
+      async handle({ params: { id: named }, body: patch }, ctx) {
+        requireManager(ctx, named);
         requireLogoOrigin(settings, patch.portal?.logo_url);
         // Nobody keeps others from an account that is not theirs.
-        await findActiveAccount(dependencies, ctx, id);
+        const { id } = await findActiveAccount(dependencies, ctx, named);
         const changed = await oneAfterAnother(dependencies.database, id, 'account', id, async () => {
           const before = await findActiveAccount(dependencies, ctx, id);
           requireMatch(ctx, accountEtag(before));
@@ -188,10 +189,11 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
       },
       location: '/accounts/:id',
       problems: ['account_state_conflict', 'payloads_not_encrypted'],
-      async handle({ params: { id }, query: { payloads } }, ctx) {
-        requireManager(ctx, id);
+      async handle({ params: { id: named }, query: { payloads } }, ctx) {
+        requireManager(ctx, named);
         if (payloads === 'erase') requireScope(ctx, 'subjects:write');
-        const account = await findAccount(dependencies, ctx, id);
+        const account = await findAccount(dependencies, ctx, named);
+        const { id } = account;
         const refusal = await refuseDeletion(ctx, account);
         if (refusal) throw new Problem('account_state_conflict', refusal);
         const isErased = account.deletion?.keys_erased !== undefined;
@@ -213,17 +215,25 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
   ];
 }
 
-/** An account that the caller may see: its own, its platform's, or any for the operator. @throws Problem 404 */
+/**
+ * An account that the caller may see: its own, its platform's, or any for the operator.
+ *
+ * @param named its id, or the reference that the caller gave it
+ * @throws Problem 404
+ */
 export async function findAccount(
-  { database }: Pick<ApiDependencies, 'database'>,
+  { database: { accounts } }: Pick<ApiDependencies, 'database'>,
   ctx: Context,
-  id: string,
+  named: string,
 ): Promise<Account> {
   const { account_id, scopes } = ctx.state.caller;
-  const account = isId('account', id) ? await database.accounts.get(id) : undefined;
+  const id = isId('account', named)
+    ? named
+    : (await accountOfReference(accounts, ctx.state.caller, named))?.id;
+  const account = id === undefined ? undefined : await accounts.get(id);
   const isOwn = account?.id === account_id;
   const isOfPlatform = account?.platform_id === account_id && scopes.includes('platform');
-  if (!account || !(isOwn || isOfPlatform || scopes.includes('admin'))) throw notFound('account', id);
+  if (!account || !(isOwn || isOfPlatform || scopes.includes('admin'))) throw notFound('account', named);
   return account;
 }
 
@@ -231,11 +241,14 @@ export async function findAccount(
 export async function findActiveAccount(
   dependencies: Pick<ApiDependencies, 'database'>,
   ctx: Context,
-  id: string,
+  named: string,
 ): Promise<Account> {
-  const account = await findAccount(dependencies, ctx, id);
+  const account = await findAccount(dependencies, ctx, named);
   if (account.status === 'active') return account;
-  throw new Problem('account_state_conflict', `The account ${id} is ${account.status}: it can only be read.`);
+  throw new Problem(
+    'account_state_conflict',
+    `The account ${account.id} is ${account.status}: it can only be read.`,
+  );
 }
 
 const KEEPS_PAYLOADS =

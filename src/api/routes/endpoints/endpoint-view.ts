@@ -21,6 +21,10 @@ export const endpointSchema = z
       .boolean()
       .optional()
       .describe('Temporary: its deliveries go to a connected `hookline listen`'),
+    inbox: z
+      .boolean()
+      .optional()
+      .describe('A test inbox: Hookline keeps what is delivered to it, for an hour'),
     event_kinds: z.array(z.string()),
     filter: z.record(z.string(), z.unknown()).optional(),
     description: z.string(),

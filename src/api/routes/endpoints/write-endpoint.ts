@@ -4,6 +4,7 @@ import { isId } from '../../../domain/basics/ids.js';
 import { type Origin, resourceName } from '../../../domain/change/change.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { namedEndpoint } from '../../../domain/ledger/summaries.js';
+import { MAX_INBOXES } from '../../../domain/listener/inbox.js';
 import { sharedDate } from '../../../domain/time/shared-time.js';
 import type {
   EndpointInput,
@@ -50,6 +51,7 @@ export async function createEndpoint(
         `The account has ${limit} endpoints, the most it may have. Delete one that is not needed.`,
       );
     }
+    if ('isInbox' in input && input.isInbox) await requireRoomForInbox(endpoints, accountId);
     if (filter) await requireRoomForFilter(endpoints, accountId, filter);
     return endpoints.create(accountId, input, origin, secret);
   });
@@ -125,7 +127,7 @@ async function followUp(
  * @throws Problem 404 if the account has no such endpoint
  */
 export async function deleteEndpoint(
-  { database: { changes, endpoints, listeners }, starter }: Dependencies,
+  { database: { changes, endpoints, inboxes, listeners }, starter }: Dependencies,
   account_id: string,
   id: string,
   origin: Origin,
@@ -133,12 +135,22 @@ export async function deleteEndpoint(
   if (!isId('endpoint', id)) throw notFound('endpoint', id);
   const endpoint = await endpoints.get(account_id, id);
   const isDeleted = endpoint !== undefined && (await endpoints.delete(account_id, id, origin));
+  if (isDeleted && endpoint.inbox) await inboxes.remove(account_id, id);
   if (isDeleted && endpoint.listener) await listeners.remove(id);
   const isKnown =
     isDeleted || (await changes.stateAt(account_id, resourceName('endpoint', id), sharedDate())).known;
   if (isKnown)
     await starter.release({ account_id, endpoint_id: id, ...(endpoint && namedEndpoint(endpoint)) });
   if (!isDeleted) throw notFound('endpoint', id);
+}
+
+/** @throws Problem 409 if the account has as many test inboxes as it may have */
+async function requireRoomForInbox(endpoints: EndpointRepository, accountId: string): Promise<void> {
+  if ((await endpoints.count(accountId, { inbox: true })) < MAX_INBOXES) return;
+  throw new Problem(
+    'endpoint_limit_reached',
+    `The account has ${MAX_INBOXES} test inboxes, the most it may have. Delete one, or wait until it ends.`,
+  );
 }
 
 /**

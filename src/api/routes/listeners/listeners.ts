@@ -17,7 +17,8 @@ import { findEndpoint } from '../endpoints/endpoints.js';
 import { createEndpoint } from '../endpoints/write-endpoint.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 
-const listenerBody = z.strictObject({
+/** Body of a request for a listener or a test inbox. */
+export const listenerBody = z.strictObject({
   event_kinds: endpointBody.shape.event_kinds,
   filter: filterSchema.optional().describe('A condition on the payload: docs/endpoints.md'),
   description: endpointBody.shape.description,
@@ -70,7 +71,7 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
       isSecret: true,
       async handle({ params: { id } }, ctx) {
         const endpoint = await findEndpoint(dependencies, ctx, id);
-        if (!endpoint.listener) throw notFound('listener', id);
+        if (!endpoint.listener || endpoint.inbox) throw notFound('listener', id);
         const holder = { account_id: endpoint.account_id, endpoint_id: id, credential: ctx.state.caller };
         const stream = '/listeners/:id/stream';
         ctx.set('location', pathTo(ctx, stream));

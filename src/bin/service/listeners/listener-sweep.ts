@@ -16,7 +16,7 @@ const SWEEP_INTERVAL_MS = 60_000;
  * @param stopping leaves those that are left to the next sweep
  */
 export async function deleteExpiredListeners(
-  { endpoints, listeners }: Pick<Database, 'endpoints' | 'listeners'>,
+  { endpoints, inboxes, listeners }: Pick<Database, 'endpoints' | 'inboxes' | 'listeners'>,
   starter: Pick<DeliveryStarter, 'release'>,
   now: number,
   stopping?: AbortSignal,
@@ -27,13 +27,14 @@ export async function deleteExpiredListeners(
     // As if its owner had deleted it. The record goes last, so that what a crash leaves is done by the next sweep.
     await endpoints.delete(account_id, endpoint_id, systemOrigin('listener'));
     await starter.release(endpoint);
+    await inboxes.remove(account_id, endpoint_id);
     await listeners.remove(endpoint_id);
   }
 }
 
 /** Looks for such listeners each minute. @returns stops it */
 export function sweepListeners(
-  database: Pick<Database, 'endpoints' | 'listeners'>,
+  database: Pick<Database, 'endpoints' | 'inboxes' | 'listeners'>,
   starter: Pick<DeliveryStarter, 'release'>,
   logger: Logger,
 ): () => Promise<void> {

@@ -1,4 +1,5 @@
-import { useParams } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import { useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Endpoint as EndpointType, Stats } from '../../api/types.js';
 import { DeliveryTable } from '../../parts/deliveries/delivery-table.js';
@@ -20,13 +21,21 @@ import { Time } from '../../ui/time.js';
 import { EndpointActions } from './endpoint-actions.js';
 import { EndpointFacts } from './endpoint-facts.js';
 import { EndpointSettings } from './form/endpoint-settings.js';
+import { Received } from './inbox.js';
 import { parkLimitText } from './park-limit.js';
+import { Registered, registeredNow } from './registered.js';
 import { SecretPanel } from './secret/secret.js';
 import { useEndpoint, Verification } from './verification.js';
 
-/** The page of one endpoint. */
+/** The page of one endpoint, or what is shown of it right after its registration. */
 export function Endpoint() {
   const { id } = useParams({ strict: false }) as { id: string };
+  const { registered } = useSearch({ strict: false }) as { registered?: boolean };
+  const made = registeredNow(useQueryClient(), id);
+  return registered && made ? <Registered endpoint={made} /> : <EndpointPage id={id} />;
+}
+
+function EndpointPage({ id }: { id: string }) {
   const endpoint = useEndpoint(id);
   const may = { write: useMay('endpoints:write'), secrets: useMay('secrets:read') };
   return (
@@ -48,6 +57,7 @@ export function Endpoint() {
           <PageTabs
             label="About this endpoint"
             tabs={[
+              data.inbox === true && { name: 'received', text: 'Received', panel: <Received id={id} /> },
               { name: 'overview', text: 'Overview', panel: <Overview endpoint={data} /> },
               may.write && {
                 name: 'settings',

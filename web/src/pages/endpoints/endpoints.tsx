@@ -10,6 +10,7 @@ import { To } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { EveryEndpoint } from './every-endpoint.js';
+import { MakeInbox } from './inbox.js';
 
 /** The page of all endpoints: of the account, with how each is doing, or of all accounts. */
 export function Endpoints() {
@@ -22,9 +23,12 @@ function OwnEndpoints() {
   const failing = useFailing().data;
   const mayWrite = useMay('endpoints:write');
   const register = mayWrite && (
-    <To page="endpoints/new" className="button primary">
-      Register an endpoint
-    </To>
+    <>
+      <MakeInbox />
+      <To page="endpoints/new" className="button primary">
+        Register an endpoint
+      </To>
+    </>
   );
   return (
     <>

@@ -1,21 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../../api/client.js';
-import type { EndpointWithSecret } from '../../../api/types.js';
-import { nameOfEndpoint } from '../../../parts/endpoints/names.js';
-import { useLook } from '../../../shell/look/use-look.js';
 import { Card, PageHead } from '../../../shell/page.js';
-import { To } from '../../../ui/link.js';
-import { SecretBox } from '../secret/secret.js';
-import { VerifyCode } from '../secret/verify-code.js';
-import { Verification } from '../verification.js';
+import { To, useRole } from '../../../ui/link.js';
+import { rememberRegistered } from '../registered.js';
 import { EndpointForm } from './endpoint-form.js';
 
-/** The page that registers an endpoint, and then shows its secret and whether it has been verified. */
+/** The page that registers an endpoint, and leads to what is shown of it then. */
 export function NewEndpoint() {
   const queryClient = useQueryClient();
-  const [made, setMade] = useState<EndpointWithSecret>();
-  if (made) return <Registered endpoint={made} />;
+  const role = useRole();
+  const navigate = useNavigate();
   return (
     <>
       <PageHead
@@ -29,35 +24,15 @@ export function NewEndpoint() {
           send={async (body) => {
             const endpoint = await api.post('/v18.0/endpoints', { body: body as never });
             await queryClient.invalidateQueries({ queryKey: ['endpoints'] });
-            setMade(endpoint);
+            rememberRegistered(queryClient, endpoint);
+            void navigate({
+              to: '/$role/endpoints/$id',
+              params: { role, id: endpoint.id },
+              search: { registered: true },
+              replace: true,
+            } as never);
           }}
         />
-      </Card>
-    </>
-  );
-}
-
-function Registered({ endpoint }: { endpoint: EndpointWithSecret }) {
-  const { name } = useLook();
-  return (
-    <>
-      <PageHead
-        title="The endpoint is registered"
-        crumbs={<To page="endpoints">Endpoints</To>}
-        about={nameOfEndpoint(endpoint)}
-        actions={
-          <To page="endpoints/$id" id={endpoint.id} className="button primary">
-            Go to the endpoint
-          </To>
-        }
-      />
-      <Verification id={endpoint.id} />
-      <Card title="Signing secret">
-        <div className="stack">
-          <p>Your application checks with it that a delivery comes from {name}. Keep it like a password.</p>
-          <SecretBox keys={endpoint} />
-          <VerifyCode keys={endpoint} />
-        </div>
       </Card>
     </>
   );
