@@ -2,7 +2,6 @@ import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
-import type { ChangeOutcome } from '../src/domain/change/change.js';
 import type { FirstOrder } from '../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryTarget, NamedEvent } from '../src/domain/delivery/delivery.js';
@@ -14,15 +13,17 @@ import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditi
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
 import type { FailingMark, IncidentOutcome } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
+import type { OrderRule } from '../src/domain/event/ordering.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
+import type { DeliveryOrder } from '../src/domain/order/delivery-order.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
 import type { AttemptOrders } from '../src/domain/records/row/attempt-orders.js';
 import type { DeliveryRows, TerminatedExecutions } from '../src/domain/records/told.js';
-import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../src/domain/replay/replay.js';
 import type { DeliveryOptions, DeliverySecrets } from '../src/domain/sending/delivery-options.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
 import type { HttpPoster, InboxExchange, ListenerExchange } from './http/exchange.js';
+import type { ReplayLedger } from './replay/replay-ledger.js';
 
 export type {
   HttpAnswer,
@@ -62,17 +63,18 @@ export interface RequestSecrets {
 /** Fields of an endpoint that an attempt needs. */
 export interface EndpointForAttempt
   extends Pick<
-    Endpoint,
-    | 'version'
-    | 'target_url'
-    | 'listener'
-    | 'inbox'
-    | 'status'
-    | 'status_reason'
-    | 'rate_limit'
-    | 'legacy_header_prefix'
-    | keyof DeliveryOptions
-  > {
+      Endpoint,
+      | 'version'
+      | 'target_url'
+      | 'listener'
+      | 'inbox'
+      | 'status'
+      | 'status_reason'
+      | 'rate_limit'
+      | 'legacy_header_prefix'
+      | keyof DeliveryOptions
+    >,
+    OrderRule {
   /** The version since which it has had its URL. */
   verification_revision: number;
   /** It has been failing. */
@@ -226,6 +228,7 @@ export interface AttemptDependencies {
   leases: AttemptLeases;
   /** This process's knowledge of endpoints. */
   conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
+  order: Pick<DeliveryOrder, 'look'>;
   poster: HttpPoster;
   listenerExchange: ListenerExchange;
   inboxExchange: InboxExchange;
@@ -276,38 +279,6 @@ export interface FirstAttempts {
   attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<(AttemptReport | null)[]>;
   /** All of these have been begun by this process, and nobody has asked for them. */
   has(orders: readonly FirstOrder[]): boolean;
-}
-
-/** A page of what a replay acts on. */
-export interface ReplayItemPage {
-  items: ReplayItem[];
-  /** Deliveries whose endpoint was deleted: nothing can be sent to it. */
-  gone: number;
-  /** Where the next page begins; absent on the last one. */
-  next?: unknown;
-  /** Up to when events have been looked through. ISO 8601, UTC. */
-  up_to: string;
-}
-
-/** Reads and actions of replays. */
-export interface ReplayLedger {
-  /** @param cursor `next` of an earlier page; absent for the first one */
-  find(plan: ReplayPlan, cursor: unknown): Promise<ReplayItemPage>;
-  /** Acts on one delivery, once, however often it is called. @throws if it is to be called again */
-  act(plan: ReplayPlan, item: ReplayItem): Promise<ReplayResult>;
-  /**
-   * Records that a replay is going to act on some deliveries, before it does.
-   *
-   * @param at the same on every repeat; milliseconds since the epoch
-   * @returns records how it ended, by the delivery's id; what is not told is found out later
-   */
-  announce(
-    plan: ReplayPlan,
-    items: readonly ReplayItem[],
-    at: number,
-  ): Promise<(outcomes: ReadonlyMap<string, ChangeOutcome>) => Promise<void>>;
-  /** Keeps how a replay ended. */
-  end(plan: ReplayPlan, progress: ReplayProgress, runId: string): Promise<void>;
 }
 
 /** The log that proves what was recorded. */

@@ -46,11 +46,16 @@ export class RowKeeper {
   }
 
   /** Deliveries were released, which their records do not say. */
-  sayReleased(indexes: readonly number[], { probe }: Release, now: number): void {
+  sayReleased(indexes: readonly number[], { probe, delivery }: Release, now: number): void {
     const at = new Date(now).toISOString();
     const item: TimelineItem = probe
       ? { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint answers again.' }
-      : { at, type: 'released', text: 'Released: its endpoint takes deliveries again, or was changed.' };
+      : {
+          ...{ at, type: 'released' },
+          text: delivery
+            ? 'Released: nothing in front of it in its order holds it up any more.'
+            : 'Released: its endpoint takes deliveries again, or was changed.',
+        };
     for (const index of indexes) this.said.set(index, [...(this.said.get(index) ?? []), item]);
   }
 

@@ -34,14 +34,13 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
     if (payload === undefined) return { kind: 'erased' };
     const passed = await gate(request);
     if (passed.kind !== 'passed') return passed;
-    const { endpoint, slot, timeoutMs } = passed;
+    const { endpoint, slot, timeoutMs, place } = passed;
     const began = sharedNow();
-    const { attempt, ...asked } = await send({ ...request, timeout_ms: timeoutMs }, payload, endpoint).catch(
-      (error: unknown) => {
-        slot.end(false);
-        throw error;
-      },
-    );
+    const timed = { ...request, timeout_ms: timeoutMs };
+    const { attempt, ...asked } = await send(timed, payload, endpoint, place).catch((error: unknown) => {
+      slot.end(false);
+      throw error;
+    });
     const { outcome, retry_after_ms } = decide({ ...attempt, ...asked }, sharedNow());
     slot.end(outcome === 'delivered');
     const { failing, verification_revision: verificationRevision } = endpoint;

@@ -5,6 +5,7 @@ import { parseDuration } from '../../src/domain/basics/duration.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptSlot } from '../../src/domain/endpoint/endpoint-conditions.js';
+import type { OrderPlace } from '../../src/domain/order/order-rule.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { AttemptDependencies, AttemptLease, EndpointForAttempt } from '../ports.js';
 
@@ -15,6 +16,8 @@ interface Passed {
   slot: AttemptSlot;
   /** Time for the attempt, milliseconds. */
   timeoutMs: number;
+  /** Its place in the order of the endpoint, if it has one. */
+  place?: OrderPlace | undefined;
 }
 type NotNow = Exclude<AttemptReport, { kind: 'attempted' }>;
 
@@ -36,15 +39,16 @@ const LEASE_MARGIN_MS = 10_000;
 
 /**
  * Finds out whether an attempt may be made now: by the endpoint as it is now, what this process knows of it, its rate
- * limit, and the attempts in flight to it. None of this is an attempt, so no time that passes here is charged to the
- * endpoint.
+ * limit, the deliveries in front of it in its order, and the attempts in flight to it. None of this is an attempt, so
+ * no time that passes here is charged to the endpoint.
  */
 export function createGate({
   endpoints,
   turns,
   leases,
   conditions,
-}: Pick<AttemptDependencies, 'endpoints' | 'turns' | 'leases' | 'conditions'>) {
+  order,
+}: Pick<AttemptDependencies, 'endpoints' | 'turns' | 'leases' | 'conditions' | 'order'>) {
   /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;
@@ -72,6 +76,8 @@ export function createGate({
       if (!request.isolated && conditions.isIsolated(endpoint_id, failing)) throw needsIsolation();
     }
 
+    const { place, waits } = request.order_key === undefined ? {} : await order.look(request, endpoint);
+    if (waits) return waits;
     const turn = await waitForTurn(request, endpoint);
     if (turn) return turn;
     const slot = await conditions.take(endpoint_id, {
@@ -81,7 +87,7 @@ export function createGate({
       most: max_concurrency,
     });
     if (slot.kind !== 'slot') return slot;
-    const passed = { kind: 'passed' as const, endpoint, timeoutMs };
+    const passed = { kind: 'passed' as const, endpoint, timeoutMs, place };
     if (max_concurrency === undefined) return { ...passed, slot };
     const lease = await leaseFor(endpoint_id, max_concurrency, timeoutMs).catch((error: unknown) => {
       slot.giveBack();

@@ -42,7 +42,7 @@ export async function timed(askedAt: number, make: () => Promise<Reports>): Prom
 function since(report: AttemptReport, passed: number): AttemptReport {
   const left = (ms: number) => Math.max(Math.ceil(ms - passed), 0);
   if (report.kind === 'deferred') return { ...report, wait_ms: left(report.wait_ms) };
-  if (report.kind === 'not_attempted' && report.look_again_ms !== undefined)
+  if ('look_again_ms' in report && report.look_again_ms !== undefined)
     return { ...report, look_again_ms: left(report.look_again_ms) };
   if (report.kind === 'attempted' && report.retry_after_ms !== undefined)
     return { ...report, retry_after_ms: left(report.retry_after_ms) };

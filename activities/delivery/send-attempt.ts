@@ -6,6 +6,7 @@ import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.j
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { maskHeaders } from '../../src/domain/endpoint/endpoint-headers.js';
 import { apiUrl } from '../../src/domain/http/versions.js';
+import { type OrderPlace, orderHeader } from '../../src/domain/order/order-rule.js';
 import { unmaskOptions } from '../../src/domain/sending/delivery-options.js';
 import { inFormat } from '../../src/domain/sending/payload-format.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
@@ -64,6 +65,7 @@ export function createSend({
     request: AttemptRequest,
     payload: string,
     endpoint: EndpointForAttempt,
+    place?: OrderPlace,
   ): Promise<Sent> {
     // Subscribers refuse a timestamp that is minutes old, so this machine's clock will not do.
     const began = sharedNow();
@@ -104,6 +106,7 @@ export function createSend({
         ),
         'webhook-event-kind': kind,
         'webhook-attempt': String(request.number),
+        ...(place && { 'webhook-order': orderHeader(place) }),
         ...(span && present(span.headers)),
       },
       body,

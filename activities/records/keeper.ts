@@ -3,6 +3,7 @@ import { type DeliveryKey, deliveryId } from '../../src/domain/basics/delivery-i
 import { factsOf } from '../../src/domain/delivery/carried.js';
 import { isClosed, shownRecord } from '../../src/domain/delivery/delivery.js';
 import type { DeliverySnapshot } from '../../src/domain/delivery/delivery-state.js';
+import type { DeliveryOrder } from '../../src/domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../src/domain/privacy/payload-sealer.js';
 import { committedRecord } from '../../src/domain/records/commitments.js';
 import type { WholeDelivery } from '../../src/domain/records/row/whole-delivery.js';
@@ -40,6 +41,7 @@ export interface KeeperOptions {
   sealer: PayloadSealer;
   /** The latest run of an execution; `undefined` if there is none any more. */
   latestRun(workflowId: string): Promise<string | undefined>;
+  order: Pick<DeliveryOrder, 'kept'>;
 }
 
 /** Keeps rows of deliveries by what their executions tell. */
@@ -69,6 +71,9 @@ export class Keeper implements DeliveryRows {
       }
       left = left.filter((one) => lost.has(deliveryId(one)));
     }
+    const ordered = told.deliveries.filter(mayMoveOrder);
+    // Nobody waits for it: what is not woken looks by itself.
+    if (ordered.length > 0) void this.options.order.kept(ordered).catch(() => {});
     return outdone;
   }
 
@@ -169,6 +174,11 @@ export class Keeper implements DeliveryRows {
     const closed = { ...row, closed: whole.delivery };
     return { ...common, record: committedRecord(account_id, closed, revision, commitment, salts) };
   }
+}
+
+/** Whether a delivery may let another one of its order go on, or be let go on itself. */
+function mayMoveOrder({ order_key, snapshot: { record } }: ToldDelivery): boolean {
+  return order_key !== undefined && (isClosed(record.status) || record.cause?.code === 'order');
 }
 
 /**

@@ -4,8 +4,9 @@ import pLimit from 'p-limit';
 import type { ChangeOutcome } from '../../src/domain/change/change.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../../src/domain/replay/replay.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { ActivityDependencies, ReplayItemPage } from '../ports.js';
+import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
+import type { ReplayItemPage } from './replay-ledger.js';
 
 /** Deliveries that are acted on at once. */
 const ACTS_AT_ONCE = 10;

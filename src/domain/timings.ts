@@ -91,6 +91,12 @@ export const TIMINGS = {
    */
   missed_release_ms: 10 * 60_000,
   /**
+   * A delivery that waits for another one in its order is woken when that closes. Should that be lost, it looks after
+   * this for each of those in front of it, or half the time that it has waited, at most after the other.
+   */
+  order_look_ms: 5_000,
+  order_look_most_ms: 10 * 60_000,
+  /**
    * If none of some attempts of a group could be made, nor repeated by Temporal, they are asked for again after this.
    */
   group_broken_ms: 10_000,

@@ -37,6 +37,7 @@ import { wakeWritersOfClosedSockets } from './mongo/closed-sockets.js';
 import { DURABLE, requireDurable } from './mongo/durability.js';
 import { followClock } from './mongo/follow-clock.js';
 import { createIndexes, hasIndexes } from './mongo/indexes.js';
+import { OrderPlaceRepository } from './order/order-places.js';
 import { DataKeyHome } from './privacy/data-key-home.js';
 import { DataKeyRepository } from './privacy/data-keys.js';
 import { ErasureRepository } from './privacy/erasures.js';
@@ -169,6 +170,7 @@ export async function connectDatabase(
     logins,
     oauthClients,
     oauthRecords,
+    orderPlaces: new OrderPlaceRepository(connection),
     portalSessions: new PortalSessionRepository(connection, changes, timings),
     privateInputs: new PrivateInputs(connection, changesDays, box),
     profiles,

@@ -49,10 +49,13 @@ const ACTIVITIES = {
   startDeliveries: true,
   tryHandshake: true,
 } satisfies Record<keyof Activities, true>;
-const REPORTS = { attempted: true, deferred: true, erased: true, not_attempted: true } satisfies Record<
-  AttemptReport['kind'],
-  true
->;
+const REPORTS = {
+  attempted: true,
+  deferred: true,
+  erased: true,
+  not_attempted: true,
+  out_of_order: true,
+} satisfies Record<AttemptReport['kind'], true>;
 const OUTCOMES = { delivered: true, failed: true, gone: true, blocked: true } satisfies Record<Outcome, true>;
 const NOT_ATTEMPTED = {
   pending: true,

@@ -25,6 +25,8 @@ export interface PostEventOptions {
   idempotencyKey?: string;
   /** Business keys that are not in the payload, as they are: `{ order_id: '1001', city: 'São Paulo' }`. */
   keys?: Record<string, string>;
+  /** Events with the same key are delivered one after the other to endpoints that ask for it. As it is. */
+  orderKey?: string;
   /** The version of the kind's schema that the payload is checked against. Default: the newest. */
   schemaVersion?: number;
   /** Ids of the only endpoints that may get the event. Default: every endpoint that it matches. */
@@ -109,7 +111,14 @@ export class Hookline {
   async postEvent(
     kind: string,
     payload: object | string,
-    { idempotencyKey = newIdempotencyKey(), keys, schemaVersion, endpoints, signal }: PostEventOptions = {},
+    {
+      idempotencyKey = newIdempotencyKey(),
+      keys,
+      orderKey,
+      schemaVersion,
+      endpoints,
+      signal,
+    }: PostEventOptions = {},
   ): Promise<Schemas['Acceptance']> {
     const named = Object.entries(keys ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     return this.post('/v18.0/events/{kind_or_id}', {
@@ -119,6 +128,7 @@ export class Hookline {
         header: {
           'Idempotency-Key': idempotencyKey,
           ...(named.length > 0 && { 'Hookline-Key': named.join(',') }),
+          ...(orderKey !== undefined && { 'Hookline-Order-Key': encodeURIComponent(orderKey) }),
           ...(endpoints && { 'Hookline-Endpoints': endpoints.join(',') }),
         },
       },
@@ -138,11 +148,12 @@ export class Hookline {
     { mode = 'all_or_nothing', signal }: PostEventsOptions = {},
   ): Promise<Schemas['BatchAcceptance']> {
     const members = events.map(({ kind, payload, idempotencyKey = newIdempotencyKey(), ...event }) => {
-      const { keys, schemaVersion: schema_version, endpoints: endpoint_ids } = event;
+      const { keys, orderKey: order_key, schemaVersion: schema_version, endpoints: endpoint_ids } = event;
       const rest = JSON.stringify({
         kind,
         idempotency_key: idempotencyKey,
         keys,
+        order_key,
         schema_version,
         endpoint_ids,
       });

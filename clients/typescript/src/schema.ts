@@ -1747,6 +1747,8 @@ export interface components {
                 };
                 /** @description The person that the event is about */
                 subject?: string;
+                /** @description Key that the event is delivered in order by: docs/tasks/order.md */
+                order_key?: string;
                 /** @description The only endpoints that may get the event: it goes to those of them that it matches */
                 endpoint_ids?: string[];
                 /** @description Version of the kind's schema; absent for the newest */
@@ -2092,6 +2094,18 @@ export interface components {
             /** @description Deliveries per second, at most; deliveries beyond it wait, none is dropped */
             rate_limit?: number;
             /**
+             * @description Which deliveries wait until those in front of them are delivered: of events with the same order key, or all; none if absent
+             * @enum {string}
+             */
+            ordering?: "none" | "key" | "endpoint";
+            /**
+             * @description Whether a delivery that has ended without success lets those behind it go on: exhausted; never if absent
+             * @enum {string}
+             */
+            order_skip?: "never" | "exhausted";
+            /** @description A delivery holds up those behind it for at most so long; absent: for any time */
+            order_skip_after?: string;
+            /**
              * @default active
              * @enum {string}
              */
@@ -2211,6 +2225,14 @@ export interface components {
             legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
+            /**
+             * @description Which deliveries wait for each other; absent: none
+             * @enum {string}
+             */
+            ordering?: "key" | "endpoint";
+            /** @enum {string} */
+            order_skip?: "never" | "exhausted";
+            order_skip_after?: string;
             /** @description Deliveries per minute that the subscriber allowed */
             allowed_rate?: number;
             /** @enum {string} */
@@ -2359,6 +2381,14 @@ export interface components {
             legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
+            /**
+             * @description Which deliveries wait for each other; absent: none
+             * @enum {string}
+             */
+            ordering?: "key" | "endpoint";
+            /** @enum {string} */
+            order_skip?: "never" | "exhausted";
+            order_skip_after?: string;
             /** @description Deliveries per minute that the subscriber allowed */
             allowed_rate?: number;
             /** @enum {string} */
@@ -2524,6 +2554,18 @@ export interface components {
             /** @description Deliveries per second, at most; deliveries beyond it wait, none is dropped */
             rate_limit?: number;
             /**
+             * @description Which deliveries wait until those in front of them are delivered: of events with the same order key, or all; none if absent
+             * @enum {string}
+             */
+            ordering?: "none" | "key" | "endpoint";
+            /**
+             * @description Whether a delivery that has ended without success lets those behind it go on: exhausted; never if absent
+             * @enum {string}
+             */
+            order_skip?: "never" | "exhausted";
+            /** @description A delivery holds up those behind it for at most so long; absent: for any time */
+            order_skip_after?: string;
+            /**
              * @default active
              * @enum {string}
              */
@@ -2635,6 +2677,14 @@ export interface components {
             legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
+            /**
+             * @description Which deliveries wait for each other; absent: none
+             * @enum {string}
+             */
+            ordering?: "key" | "endpoint";
+            /** @enum {string} */
+            order_skip?: "never" | "exhausted";
+            order_skip_after?: string;
             /** @description Deliveries per minute that the subscriber allowed */
             allowed_rate?: number;
             /** @enum {string} */
@@ -2755,6 +2805,9 @@ export interface components {
             } | null;
             legacy_header_prefix?: string | null;
             rate_limit?: number | null;
+            ordering?: ("none" | "key" | "endpoint") | null;
+            order_skip?: ("never" | "exhausted") | null;
+            order_skip_after?: string | null;
             /** @enum {string} */
             status?: "active" | "paused";
             status_reason?: string | null;
@@ -3294,7 +3347,7 @@ export interface components {
              * @description Stable: depend on it
              * @enum {string}
              */
-            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
+            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
             /** @description Human-readable, with the evidence */
             summary: string;
             /**
@@ -4687,6 +4740,14 @@ export interface components {
             legacy_header_prefix?: string;
             /** @description Deliveries per second, at most */
             rate_limit?: number;
+            /**
+             * @description Which deliveries wait for each other; absent: none
+             * @enum {string}
+             */
+            ordering?: "key" | "endpoint";
+            /** @enum {string} */
+            order_skip?: "never" | "exhausted";
+            order_skip_after?: string;
             /** @description Deliveries per minute that the subscriber allowed */
             allowed_rate?: number;
             /** @enum {string} */
@@ -6836,6 +6897,8 @@ export interface operations {
                 "Hookline-Key"?: string;
                 /** @description The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it */
                 "Hookline-Subject"?: string;
+                /** @description Events with the same key are delivered one after the other to endpoints that ask for it; percent-encoded, if no property of the body is marked x-hookline-order, or another key is meant */
+                "Hookline-Order-Key"?: string;
                 /** @description Ids of the only endpoints that may get the event, with commas between: it goes to those of them that it matches. Without this header it goes to every endpoint that it matches */
                 "Hookline-Endpoints"?: string;
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9566,7 +9629,7 @@ export interface operations {
                 created_after: string;
                 created_before?: string;
                 event_kind?: string;
-                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
+                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
                 fields?: string;
             };
             header?: {
@@ -12981,6 +13044,11 @@ export interface operations {
                  * @example 1
                  */
                 "webhook-attempt": string;
+                /**
+                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
+                 */
+                "webhook-order"?: string;
             };
             path?: never;
             cookie?: never;
@@ -13051,6 +13119,11 @@ export interface operations {
                  * @example 1
                  */
                 "webhook-attempt": string;
+                /**
+                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
+                 */
+                "webhook-order"?: string;
             };
             path?: never;
             cookie?: never;
@@ -13121,6 +13194,11 @@ export interface operations {
                  * @example 1
                  */
                 "webhook-attempt": string;
+                /**
+                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
+                 */
+                "webhook-order"?: string;
             };
             path?: never;
             cookie?: never;
@@ -13191,6 +13269,11 @@ export interface operations {
                  * @example 1
                  */
                 "webhook-attempt": string;
+                /**
+                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
+                 */
+                "webhook-order"?: string;
             };
             path?: never;
             cookie?: never;
@@ -13261,6 +13344,11 @@ export interface operations {
                  * @example 1
                  */
                 "webhook-attempt": string;
+                /**
+                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
+                 */
+                "webhook-order"?: string;
             };
             path?: never;
             cookie?: never;
@@ -13331,6 +13419,11 @@ export interface operations {
                  * @example 1
                  */
                 "webhook-attempt": string;
+                /**
+                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
+                 */
+                "webhook-order"?: string;
             };
             path?: never;
             cookie?: never;

@@ -19,7 +19,7 @@ export {
 } from './schema/schema-bounds.js';
 export { type Cost, costOf, EXACT_READING, heaviestPart, stepsFor } from './schema/schema-cost.js';
 export * from './schema/schema-keywords.js';
-export { checkKeyProperties, checkSubjectProperties } from './schema/schema-marks.js';
+export { checkKeyProperties, checkOrderProperties, checkSubjectProperties } from './schema/schema-marks.js';
 export { exactIn, findLostDigits, parseExactly, parseNumbers, ROOT } from './values/exact-json.js';
 export { compareNumbers, ExactNumber, isMultiple, mayLoseDigits, readNumber } from './values/exact-number.js';
 export { NumberTexts } from './values/number-texts.js';

@@ -9,7 +9,10 @@ import type { JsonObject } from './json.js';
 import { type SchemaComponents, toPascalCase } from './schema-components.js';
 
 /** Headers of every delivery: those of Standard Webhooks, and Hookline's own. */
-export const WEBHOOK_HEADERS: Record<string, { description: string; schema: JsonObject; example: string }> = {
+export const WEBHOOK_HEADERS: Record<
+  string,
+  { required?: boolean; description: string; schema: JsonObject; example: string }
+> = {
   'webhook-id': {
     description: "The event's id. It is the same in every attempt and resend: use it to ignore repeats.",
     schema: { type: 'string' },
@@ -35,6 +38,13 @@ export const WEBHOOK_HEADERS: Record<string, { description: string; schema: Json
     description: 'Number of the attempt, from 1',
     schema: { type: 'string', pattern: '^[1-9]\\d*$' },
     example: '1',
+  },
+  'webhook-order': {
+    required: false,
+    description:
+      'Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)',
+    schema: { type: 'string', pattern: '^[1-9]\\d*(;previous=[1-9]\\d*)?(;key="o:[\\w-]+")?$' },
+    example: '42;previous=41;key="o:pX3n0bVv2l7Yc1dK"',
   },
 };
 

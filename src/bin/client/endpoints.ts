@@ -45,6 +45,10 @@ async function create(hookline: Hookline, url: string | undefined, values: Value
       target_url: url,
       event_kinds: kinds.split(','),
       description: textOf(values, 'description'),
+      // What is no such value is refused with what is.
+      ordering: textOf(values, 'ordering') as Schemas['Endpoint']['ordering'],
+      order_skip: textOf(values, 'skip') as Schemas['Endpoint']['order_skip'],
+      order_skip_after: textOf(values, 'skip-after'),
       ...(await settingsIn(values)),
     },
   });
@@ -114,9 +118,15 @@ function show(endpoint: Schemas['Endpoint'] | Schemas['EndpointWithIncident'], j
     URL: whereTo(endpoint),
     Kinds: endpoint.event_kinds.join(', '),
     Description: endpoint.description,
+    Order: endpoint.ordering && orderOf(endpoint),
     Failing:
       incident && `since ${incident.since}, ${incident.failures} failures, the last ${incident.last_failure}`,
   });
+}
+
+function orderOf({ ordering, order_skip, order_skip_after }: Schemas['Endpoint']): string {
+  const rules = [order_skip && `skip ${order_skip}`, order_skip_after && `skip after ${order_skip_after}`];
+  return [ordering, ...rules].filter(Boolean).join(', ');
 }
 
 function whereTo({ listener, target_url }: Pick<Schemas['Endpoint'], 'listener' | 'target_url'>): string {

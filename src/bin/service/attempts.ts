@@ -7,6 +7,7 @@ import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import { connectorOptions } from './egress.js';
 import { endpointDirectory } from './endpoint-ports.js';
+import { createOrder } from './ledger.js';
 import { createInboxExchange } from './listeners/inbox-exchange.js';
 import type { Servers } from './servers.js';
 
@@ -23,7 +24,7 @@ export type Attempts = Awaited<ReturnType<typeof createAttempts>>;
  */
 export async function createAttempts(
   settings: Settings,
-  { database }: Servers,
+  servers: Servers,
   {
     addressPolicy,
     ownPorts,
@@ -33,6 +34,7 @@ export async function createAttempts(
     ownPorts: ReadonlySet<number>;
   },
 ) {
+  const { database } = servers;
   const poster = createPoster(
     await connectorOptions(
       settings,
@@ -47,6 +49,7 @@ export async function createAttempts(
     endpoints: endpointDirectory(database.endpoints),
     turns: database.deliveryTurns,
     leases: database.attemptLeases,
+    order: createOrder(servers, settings.HOOKLINE_TEST_TIME_SCALE),
     poster,
     inboxExchange: createInboxExchange(database.inboxes),
     userAgent: USER_AGENT,

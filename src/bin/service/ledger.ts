@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import type { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
-import type { ReplayLedger } from '../../../activities/ports.js';
 import { Keeper } from '../../../activities/records/keeper.js';
+import type { ReplayLedger } from '../../../activities/replay/replay-ledger.js';
 import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
+import { DeliveryOrder } from '../../domain/order/delivery-order.js';
 import { LostReplayError, type ReplayItem, type ReplayPlan } from '../../domain/replay/replay.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
@@ -20,6 +21,7 @@ import { AccountDeletions } from '../../temporal/write/account-deletions.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { Incidents } from '../../temporal/write/incidents.js';
+import { wakeInOrder } from '../../temporal/write/parked-deliveries.js';
 import { ReplayActs } from '../../temporal/write/replay/replay-acts.js';
 import { Replays } from '../../temporal/write/replay/replays.js';
 import type { StartObserver } from '../../temporal/write/start-calls.js';
@@ -42,12 +44,26 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
   return { conditions, incidents: new Incidents(reports, conditions) };
 }
 
+/** Order of deliveries, by the rules of their endpoints. */
+export function createOrder(
+  { database, temporal: { client } }: Pick<Servers, 'database' | 'temporal'>,
+  timings?: Timings,
+): DeliveryOrder {
+  return new DeliveryOrder(database.orderPlaces, {
+    rule: (accountId, endpointId) => database.endpoints.get(accountId, endpointId),
+    wake: (delivery, workflowId) => wakeInOrder(client, delivery, workflowId),
+    ...(timings && { timings }),
+  });
+}
+
 /** Writer of rows of deliveries by the reports of their executions. */
-export function createKeeper({ database, temporal: { client }, sealer }: Servers): Keeper {
+export function createKeeper(servers: Servers): Keeper {
+  const { database, temporal, sealer } = servers;
   return new Keeper({
+    order: createOrder(servers),
     rows: database.records.rows,
     sealer,
-    latestRun: async (workflowId) => (await describeExecution(client, workflowId))?.runId,
+    latestRun: async (workflowId) => (await describeExecution(temporal.client, workflowId))?.runId,
   });
 }
 
@@ -69,6 +85,7 @@ export function createStarter(
     store: database.events,
     payloads: database.payloads,
     search: database.records.search,
+    places: database.orderPlaces,
     starters: database.starters,
     rows: createKeeper(servers),
     onTrouble,

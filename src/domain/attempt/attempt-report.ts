@@ -14,7 +14,19 @@ export type AttemptReport = Result & {
   ended_at?: number;
 };
 
+/** Another delivery of the same order key, in front of this one, is not delivered yet. */
+export type OutOfOrder = {
+  kind: 'out_of_order';
+  /** The delivery's number in its order. */
+  number: number;
+  /** The delivery that holds it up, with its status if it has ended. */
+  first: { number: number; event_id: string; status?: string };
+  /** How long to wait before that is looked at again, unless it is over before. Milliseconds. */
+  look_again_ms: number;
+};
+
 type Result =
+  | OutOfOrder
   | {
       kind: 'attempted';
       attempt: Attempt;

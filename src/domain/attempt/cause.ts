@@ -2,7 +2,7 @@ import { formatDuration } from '../basics/duration.js';
 import { present } from '../basics/objects.js';
 import type { EndpointStatus } from '../endpoint/endpoint.js';
 import type { Attempt } from './attempt.js';
-import type { AttemptReport } from './attempt-report.js';
+import type { AttemptReport, OutOfOrder } from './attempt-report.js';
 import { describeAttempt } from './outcome.js';
 
 /** Consequence of an attempt, besides its outcome. */
@@ -32,6 +32,8 @@ export type Cause =
     }
   /** It waits for its turn under the endpoint's rate limit. */
   | { code: 'deferred'; per_second: number }
+  /** Another one of the same order key is in front of it. */
+  | ({ code: 'order' } & Pick<OutOfOrder, 'number' | 'first'>)
   | { code: 'paused' | 'resumed' | 'cancelled'; by: string }
   | { code: 'endpoint_deleted' }
   | { code: 'erased' }
@@ -56,13 +58,9 @@ export function attemptCause({ number, status_code, error_code, error }: Attempt
 }
 
 /** Why no attempt was made. */
-export function endpointCause({
-  endpoint,
-  reason,
-  since,
-  in_flight,
-  most,
-}: Extract<AttemptReport, { kind: 'not_attempted' }>): Cause {
+export function waitCause(report: Extract<AttemptReport, { kind: 'not_attempted' | 'out_of_order' }>): Cause {
+  if (report.kind === 'out_of_order') return { code: 'order', number: report.number, first: report.first };
+  const { endpoint, reason, since, in_flight, most } = report;
   if (endpoint === 'deleted') return { code: 'endpoint_deleted' };
   return present({ code: 'endpoint', status: endpoint, said: reason || undefined, since, in_flight, most });
 }
@@ -90,6 +88,8 @@ function textOf(cause: Cause): string {
       return endpointText(cause);
     case 'deferred':
       return `Deferred: the endpoint gets at most ${cause.per_second} deliveries per second.`;
+    case 'order':
+      return orderText(cause);
     case 'paused':
       return `Paused by ${cause.by}.`;
     case 'resumed':
@@ -105,6 +105,13 @@ function textOf(cause: Cause): string {
       return `Parked for ${formatDuration(cause.limit_ms)}, the limit.${before}`;
     }
   }
+}
+
+function orderText({ number, first }: Extract<Cause, { code: 'order' }>): string {
+  const waits = `Number ${number} of its order waits for event ${first.number} of the same key (${first.event_id}), `;
+  return first.status === undefined
+    ? `${waits}which is not delivered yet.`
+    : `${waits}which is ${first.status}: until that is sent again and delivered, or the endpoint skips it.`;
 }
 
 function endpointText({

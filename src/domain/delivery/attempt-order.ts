@@ -1,5 +1,5 @@
 import type { Trigger } from '../attempt/attempt.js';
-import type { NamedEvent } from './delivery.js';
+import type { DeliveryTarget, NamedEvent } from './delivery.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 
 /** An attempt at one delivery of a group. A Temporal payload. */
@@ -16,17 +16,14 @@ export interface MemberAttempt {
 }
 
 /** An attempt to make, with the delivery as it is while the attempt is in flight. A Temporal payload. */
-export interface AttemptOrder {
+export interface AttemptOrder extends DeliveryTarget {
   event: NamedEvent;
-  endpoint_id: string;
-  /** The endpoint's own waits between attempts, milliseconds; absent if it has those of the settings. */
-  schedule?: readonly number[];
   snapshot: DeliverySnapshot;
   attempt: MemberAttempt;
 }
 
 /** Input of a first attempt. */
-export type FirstOrder = Pick<AttemptOrder, 'event' | 'endpoint_id' | 'attempt'>;
+export type FirstOrder = Pick<AttemptOrder, 'event' | 'endpoint_id' | 'order_key' | 'attempt'>;
 
 /** First attempts that were begun before their execution was started. A Temporal payload. */
 export interface Begun {

@@ -42,6 +42,8 @@ export interface Release {
   endpoint_id: string;
   /** At most this many, parked ones first and then the oldest; absent for all. */
   limit?: number;
+  /** Only this delivery, by its id: what it waited for in its order is over. */
+  delivery?: string;
   /** No more attempts of a delivery in a row than this are made because of releases; absent: 1. */
   most?: number;
   /** The endpoint answers well: the attempts are made in the direct lane, inside the workflow task. */
@@ -147,8 +149,9 @@ export class GroupMachine {
       const event = delivery && this.group.events[delivery.event];
       const snapshot = this.members[attempt.index]?.snapshot;
       if (!event || !snapshot) return [];
-      const { endpoint_id, schedule } = delivery;
-      return [{ event, endpoint_id, ...(schedule && { schedule }), snapshot, attempt }];
+      const { endpoint_id, schedule, order_key } = delivery;
+      const target = { endpoint_id, ...(schedule && { schedule }), ...(order_key && { order_key }) };
+      return [{ event, ...target, snapshot, attempt }];
     });
   }
 
@@ -256,10 +259,12 @@ export class GroupMachine {
    * @param now milliseconds since the epoch
    * @returns the indexes of those that are due because of it
    */
-  release({ endpoint_id, limit, most, probe = false }: Release, now: number): number[] {
+  release({ endpoint_id, limit, delivery, most, probe = false }: Release, now: number): number[] {
     this.now = now;
-    const ofEndpoint = this.members.filter(
-      (_, index) => this.group.deliveries[index]?.endpoint_id === endpoint_id,
+    const ofEndpoint = this.members.filter((_, index) =>
+      delivery === undefined
+        ? this.group.deliveries[index]?.endpoint_id === endpoint_id
+        : this.find(delivery) === index,
     );
     // Where it is for all, or for the only one, it is also for one that an attempt in flight parks.
     if (!probe && (limit === undefined || this.sole))

@@ -1,6 +1,6 @@
 import type { Trigger } from '../attempt/attempt.js';
 import type { AttemptReport } from '../attempt/attempt-report.js';
-import { type AttemptCause, attemptCause, type Cause, endpointCause } from '../attempt/cause.js';
+import { type AttemptCause, attemptCause, type Cause, waitCause } from '../attempt/cause.js';
 import { describeAttempt } from '../attempt/outcome.js';
 import { formatDuration } from '../basics/duration.js';
 import { present } from '../basics/objects.js';
@@ -115,8 +115,8 @@ export class DeliveryMachine {
       return this.close('cancelled', { code: 'endpoint_deleted' });
     if (report.kind !== 'attempted' && state.probed)
       return this.endProbe(state.probed, state.endpoint_changed);
-    if (report.kind === 'not_attempted') return this.park(endpointCause(report), report.look_again_ms);
     if (report.kind === 'deferred') return this.defer(report, state.trigger);
+    if (report.kind !== 'attempted') return this.park(waitCause(report), report.look_again_ms);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);
     const result = attemptCause(attempt);

@@ -138,6 +138,8 @@ export interface DeliveryTarget {
   endpoint_id: string;
   /** The endpoint's own waits between attempts, milliseconds; absent if it has the installation's. */
   schedule?: readonly number[];
+  /** Token of the order key by which the endpoint has the event delivered; absent without an order. */
+  order_key?: string;
 }
 
 /** A target whose host is known: for people who read summaries. */

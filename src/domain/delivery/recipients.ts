@@ -3,6 +3,7 @@ import { parseDuration } from '../basics/duration.js';
 import { isId } from '../basics/ids.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import { matchesKind } from '../event/event-kinds.js';
+import { orderKeyFor } from '../event/ordering.js';
 import type { DeliveryTarget } from './delivery.js';
 
 /** Endpoints that one event may name. */
@@ -23,8 +24,25 @@ export function recipientsOf(
   kind: string,
   payload: unknown,
 ): DeliveryTarget[] {
+  return takersOf(endpoints, kind, payload).map(toTarget);
+}
+
+/** The same, each with the order in which it gets events. @param token of the event's order key, if it has one */
+export function orderedRecipientsOf(
+  endpoints: readonly Endpoint[],
+  kind: string,
+  payload: unknown,
+  token: string | undefined,
+): DeliveryTarget[] {
+  return takersOf(endpoints, kind, payload).map((endpoint) => {
+    const order_key = orderKeyFor(endpoint, token);
+    return { ...toTarget(endpoint), ...(order_key !== undefined && { order_key }) };
+  });
+}
+
+function takersOf(endpoints: readonly Endpoint[], kind: string, payload: unknown): Endpoint[] {
   const values = PayloadValues.of(payload);
-  return endpoints.filter((endpoint) => refusalOf(endpoint, kind, values) === undefined).map(toTarget);
+  return endpoints.filter((endpoint) => refusalOf(endpoint, kind, values) === undefined);
 }
 
 /** An endpoint, as far as it decides which events it gets. */

@@ -109,6 +109,7 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
       since: pause?.at,
       by: pause?.by,
     };
+  if (cause?.code === 'order') return { code: 'waits_in_order', summary: reason };
   if (cause?.code === 'attempt' && cause.led_to === 'address_blocked' && last)
     return { code: 'address_blocked', summary: reason, since: endOf(last) };
   if (!endpoint)

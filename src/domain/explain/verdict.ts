@@ -8,6 +8,7 @@ export const VERDICT_CODES = [
   'retrying',
   'retry_after',
   'waits_its_turn',
+  'waits_in_order',
   'delivery_paused',
   'endpoint_paused',
   'endpoint_disabled',

@@ -221,6 +221,8 @@ export interface RowFacts {
   max_attempts?: number;
   /** Somebody paused it. */
   paused?: true;
+  /** It waits for another one in its order. */
+  in_order?: true;
 }
 
 /** The texts and fields of a row. */
@@ -240,6 +242,7 @@ export function rowOf(
     max_attempts: isClosed(status) ? undefined : max_attempts,
     paused:
       isClosed(status) || !isPaused({ status, attempts, interventions } as DeliveryRecord) ? undefined : true,
+    in_order: status === 'parked' && cause?.code === 'order' ? true : undefined,
   });
   return {
     ...{ id, account_id, event_id, endpoint_id, event_kind, status, keys, run_id },

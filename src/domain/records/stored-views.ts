@@ -14,14 +14,14 @@ type StoredDetail = Detail & Pick<WholeDelivery, 'progress'>;
 
 /** A stored delivery as lists show it. */
 export function summaryIn({ summary }: Pick<ListedDelivery, 'summary'>): DeliverySummary {
-  const { last_attempt: _, max_attempts: __, paused: ___, ...shown } = parsed(summary);
+  const { last_attempt: _, max_attempts: __, paused: ___, in_order: ____, ...shown } = parsed(summary);
   return shown;
 }
 
 /** Facts that lists show of a stored delivery only if they are asked to. */
 export function factsIn({ summary }: Pick<ListedDelivery, 'summary'>): RowFacts {
-  const { last_attempt, max_attempts, paused } = parsed(summary);
-  return present({ last_attempt, max_attempts, paused });
+  const { last_attempt, max_attempts, paused, in_order } = parsed(summary);
+  return present({ last_attempt, max_attempts, paused, in_order });
 }
 
 function parsed(summary: string): DeliverySummary & RowFacts {

@@ -67,6 +67,8 @@ export interface EventRow {
   named_endpoints?: readonly string[] | undefined;
   /** The endpoints that it goes to. */
   endpoint_ids: readonly string[];
+  /** Tokens of the event's order key where an endpoint has it in an order, by endpoint. */
+  order_of: ReadonlyMap<string, string>;
   /** Of some of them the group that carries the delivery, by endpoint. */
   carrier_of: ReadonlyMap<string, string>;
   /** Ids of the groups that carry some of its deliveries. */

@@ -27,6 +27,8 @@ export interface ToldDelivery extends DeliveryKey {
   snapshot: DeliverySnapshot;
   /** How many attempts its schedule has. */
   max_attempts: number;
+  /** Token that stands for the order key of the event; absent without an order. */
+  order_key?: string;
   /** Timeline entries since the last report that its record does not contain. */
   said?: TimelineItem[];
 }
@@ -47,9 +49,11 @@ export function toldOf(group: LiveGroup, machine: GroupMachine, index: number): 
   const event = delivery && group.events[delivery.event];
   const snapshot = machine.member(index)?.snapshot;
   if (!event || !snapshot) return undefined;
-  const { endpoint_id, schedule = group.schedule } = delivery;
+  const { endpoint_id, schedule = group.schedule, order_key } = delivery;
   const { account_id, event_id, event_kind } = event;
-  return { account_id, event_id, event_kind, endpoint_id, snapshot, max_attempts: schedule.length + 1 };
+  const max_attempts = schedule.length + 1;
+  const of = { account_id, event_id, event_kind, endpoint_id, ...(order_key && { order_key }) };
+  return { ...of, snapshot, max_attempts };
 }
 
 /** Keeps what executions tell of their deliveries. */

@@ -128,6 +128,9 @@ export class EndpointCodec {
       verify_token: verify_token && this.seal(id, 'verify_token', verify_token),
       legacy_header_prefix: plain.legacy_header_prefix,
       rate_limit: plain.rate_limit,
+      ordering: plain.ordering,
+      order_skip: plain.order_skip,
+      order_skip_after: plain.order_skip_after,
       status_reason: plain.status_reason,
       retry_schedule: plain.retry_schedule,
     };
@@ -136,6 +139,7 @@ export class EndpointCodec {
   toEndpoint(document: EndpointDocument): StoredEndpoint {
     const { filter, signing_keys, headers, verify_token, verification_token, option_secrets } = document;
     const { failing, verified_url, allowed_rate, retry_schedule, legacy_header_prefix } = document;
+    const { ordering, order_skip, order_skip_after } = document;
     return {
       id: document._id,
       account_id: document.account_id,
@@ -158,6 +162,7 @@ export class EndpointCodec {
       ...(document.verified_at && { verified_at: document.verified_at.toISOString() }),
       ...withoutNulls({ failing, verified_url, allowed_rate, retry_schedule, legacy_header_prefix }),
       ...(document.options && (JSON.parse(document.options) as DeliveryOptions)),
+      ...withoutNulls({ ordering, order_skip, order_skip_after }),
       created_at: document.created_at.toISOString(),
       updated_at: document.updated_at.toISOString(),
       sealed: {

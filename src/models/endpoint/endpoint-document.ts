@@ -1,6 +1,7 @@
 import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import type { Ordering, OrderSkip } from '../../domain/event/ordering.js';
 import { inboxUrl } from '../../domain/listener/inbox.js';
 import { listenerUrl } from '../../domain/listener/listener.js';
 import type { DeliveryOptions, DeliverySecrets } from '../../domain/sending/delivery-options.js';
@@ -18,6 +19,9 @@ export type EndpointInput = Pick<
   | 'legacy_header_prefix'
   | 'rate_limit'
   | 'retry_schedule'
+  | 'ordering'
+  | 'order_skip'
+  | 'order_skip_after'
   | 'status_reason'
   | 'verification_method'
   | keyof DeliveryOptions
@@ -118,6 +122,9 @@ export const endpoints = collection(
     header_names: must<string[]>([String]),
     legacy_header_prefix: may(String),
     rate_limit: may(Number),
+    ordering: may<Exclude<Ordering, 'none'>>(String),
+    order_skip: may<OrderSkip>(String),
+    order_skip_after: may(String),
     status: must<EndpointStatus>(String),
     status_reason: may(String),
     status_changed_at: must(Date),

@@ -35,6 +35,7 @@ export const events = collection(
         endpoint_id: String,
         schedule: { type: [Number], default: undefined },
         carrier: Number,
+        order_key: String,
       },
     ]),
     /** See `EventToStore`. */
@@ -124,11 +125,12 @@ export function storedKeys(tokens: readonly string[]): { keys?: string | string[
   };
 }
 
-function toTarget({ endpoint_id, schedule, carrier }: StoredTarget): StoredTarget {
+function toTarget({ endpoint_id, schedule, carrier, order_key }: StoredTarget): StoredTarget {
   return {
     endpoint_id,
     ...(schedule && { schedule: [...schedule] }),
     ...(typeof carrier === 'number' && { carrier }),
+    ...(order_key && { order_key }),
   };
 }
 
@@ -165,6 +167,7 @@ export function toEvent(document: EventDocument, payload?: string): EventRow {
     ...(named_endpoints && { named_endpoints }),
     ...(sealed && { kept: { sealed } }),
     endpoint_ids: (targets ?? []).map(({ endpoint_id }) => endpoint_id),
+    order_of: ordersIn(document),
     carrier_of: carriersIn(document),
     carriers: document.carriers ?? [],
   };
@@ -176,4 +179,10 @@ function carriersIn({ targets, carriers }: EventDocument): Map<string, string> {
     return group === undefined ? [] : [[endpoint_id, group] as const];
   });
   return new Map(of.flat());
+}
+
+function ordersIn({ targets }: EventDocument): Map<string, string> {
+  return new Map(
+    (targets ?? []).flatMap(({ endpoint_id, order_key }) => (order_key ? [[endpoint_id, order_key]] : [])),
+  );
 }

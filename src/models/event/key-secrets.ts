@@ -4,6 +4,7 @@ import type { Connection } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { madeOnce, roomFor } from '../../domain/basics/bounded-memory.js';
 import { type BusinessKey, keyToken } from '../../domain/event/business-keys.js';
+import { orderToken } from '../../domain/event/order-key.js';
 import { subjectToken } from '../../domain/event/subject.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
@@ -55,6 +56,11 @@ export class KeySecretRepository extends repositoryOf(secrets) {
   /** The token of a subject of an account. */
   async subjectToken(accountId: string, subject: string): Promise<string> {
     return subjectToken(await this.secretOf(accountId), subject);
+  }
+
+  /** The token of an order key of an account. */
+  async orderToken(accountId: string, key: string): Promise<string> {
+    return orderToken(await this.secretOf(accountId), key);
   }
 
   /** Seals again every secret that an older key sealed. @returns how many that were */

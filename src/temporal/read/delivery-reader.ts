@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt } from '../../domain/basics/id-time.js';
-import { isClosed, type NamedEvent, shownReason } from '../../domain/delivery/delivery.js';
+import {
+  type DeliveryTarget,
+  isClosed,
+  type NamedEvent,
+  shownReason,
+} from '../../domain/delivery/delivery.js';
 import type { FailingTask } from '../../domain/explain/failing-task.js';
 import { incidentItems } from '../../domain/explain/incident-items.js';
 import { type TimelineItem, timelineOf } from '../../domain/explain/timeline.js';
@@ -131,10 +136,16 @@ export class DeliveryReader {
   async event(
     accountId: string,
     key: DeliveryKey,
-  ): Promise<{ event?: NamedEvent | undefined; isErased: boolean }> {
+  ): Promise<{
+    event?: NamedEvent | undefined;
+    isErased: boolean;
+    ordered: Pick<DeliveryTarget, 'order_key'>;
+  }> {
     const stored = await this.sources.records.event(accountId, key.event_id);
     const isErased = stored?.kept !== undefined && stored.payload === undefined;
-    return { event: stored && startableIn(stored), isErased };
+    const order_key = stored?.order_of.get(key.endpoint_id);
+    const ordered = order_key === undefined ? {} : { order_key };
+    return { event: stored && startableIn(stored), isErased, ordered };
   }
 
   /** The workflow ids under which a delivery of an account may be found, the likeliest first. */

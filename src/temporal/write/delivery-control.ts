@@ -83,14 +83,14 @@ export class DeliveryControl {
     const { workflow_id, run_id, status } = (await this.deliveries.get(accountId, key)) ?? {};
     if (!workflow_id || !run_id || !status) return undefined;
     if (!isClosed(status)) throw stillOpen();
-    const { event, isErased } = await this.deliveries.event(accountId, key);
+    const { event, isErased, ordered } = await this.deliveries.event(accountId, key);
     if (isErased) throw new DeliveryStateConflictError(`${ERASED_REASON} It cannot be sent again.`);
     if (!event)
       throw new DeliveryStateConflictError(
         'The payload of the event is no longer kept, so the delivery cannot be sent again.',
       );
     try {
-      return await this.starter.sendAgain(event, target, sender, { workflow_id, run_id });
+      return await this.starter.sendAgain(event, { ...target, ...ordered }, sender, { workflow_id, run_id });
     } catch (error) {
       // Another caller was faster.
       if (error instanceof WorkflowExecutionAlreadyStartedError) throw stillOpen();

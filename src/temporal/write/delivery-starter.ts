@@ -12,19 +12,18 @@ import {
   type NamedEvent,
   namedEvent,
 } from '../../domain/delivery/delivery.js';
-import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
-import type { EventStore, KeptEvent, Starters, StoredEvent } from '../../domain/delivery/stored-event.js';
+import type { KeptEvent, Starters, StoredEvent } from '../../domain/delivery/stored-event.js';
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
 import type { NamedEndpoint } from '../../domain/ledger/summaries.js';
-import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { RowSearch } from '../../domain/records/row-search.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { readTaskAttempt } from '../read/history.js';
 import {
   type EventHints,
   EventIntake,
+  type IntakeOptions,
   type Offer,
   type StartPlan,
   type StartPlanner,
@@ -55,12 +54,7 @@ const TOLD_LATE_MS = 500;
 /** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
 const GROUPS_PER_SLOT = 2;
 
-export interface DeliveryStarterOptions extends StartCallOptions {
-  sealer: PayloadSealer;
-  /** Where events are stored. */
-  store: EventStore;
-  /** Payloads that attempts load. */
-  payloads: Pick<EventPayloads, 'remember'>;
+export interface DeliveryStarterOptions extends StartCallOptions, IntakeOptions {
   /** Finds deliveries that wait. */
   search: Pick<RowSearch, 'waiting' | 'some' | 'existing'>;
   /** This process's knowledge of endpoints. */
@@ -116,7 +110,7 @@ export class DeliveryStarter implements StartPlanner {
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
     this.calls = new StartCalls(options);
-    this.intake = new EventIntake(options.store, this, options.sealer, options.payloads);
+    this.intake = new EventIntake(this, options);
     this.retrying = new RetriedStarts(options.onTrouble);
     if (options.startsInFlight === 0) return;
     const slots = new StartSlots(options.startsInFlight);
@@ -225,8 +219,8 @@ export class DeliveryStarter implements StartPlanner {
     if (!earlyAttempts || pending.length > MAX_ADMITTED) return;
     const direct = pending.filter(({ placement }) => !placement.isolated);
     const attempt = { index: 0, number: 1, trigger: 'schedule' } as const;
-    const orders = direct.map(({ event, target: { endpoint_id } }) => ({
-      ...{ event: namedEvent(event), endpoint_id, attempt },
+    const orders = direct.map(({ event, target: { endpoint_id, order_key } }) => ({
+      ...{ event: namedEvent(event), endpoint_id, attempt, ...(order_key && { order_key }) },
     }));
     if (!earlyAttempts.begin(orders, settings.attempt_timeout_ms)) return;
     for (const one of direct) one.begun = { by: this.id };

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { deliver } from '../../../workflows/index.js';
 import { release as releaseSignal } from '../../../workflows/messages.js';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import type { LiveGroup, Release } from '../../domain/delivery/delivery-group.js';
 import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-machine.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
@@ -28,6 +29,8 @@ export interface WaitingDelivery {
   startedAt: string;
   /** Somebody paused it. */
   isPaused?: true;
+  /** It waits for another one in its order. */
+  isInOrder?: true;
   /** How many attempts it had when it was listed. */
   attempts: number;
 }
@@ -75,7 +78,9 @@ export async function findOldest(
   size = PROBED_OF,
 ): Promise<WaitingDelivery | undefined> {
   for await (const page of pagesOf(rows, endpoint, [status], taskQueue, size)) {
-    const found = page.find(({ attempts, isPaused }) => !isPaused && attempts < MAX_PROBED_ATTEMPTS);
+    const found = page.find(
+      ({ attempts, isPaused, isInOrder }) => !isPaused && !isInOrder && attempts < MAX_PROBED_ATTEMPTS,
+    );
     if (found) return found;
   }
   return undefined;
@@ -98,12 +103,13 @@ async function* pagesOf(
 }
 
 function toWaiting(row: ListedDelivery, taskQueue: string): WaitingDelivery {
-  const { paused, last_attempt } = factsIn(row);
+  const { paused, in_order, last_attempt } = factsIn(row);
   const { workflow_id, started_at } = summaryIn(row);
   return {
     ...{ id: row.id, accountId: row.account_id, workflowId: workflow_id, startedAt: started_at },
     attempts: last_attempt?.number ?? 0,
     ...(paused && { isPaused: true }),
+    ...(in_order && { isInOrder: true }),
     // Its execution waits from its start on, and has told nothing itself.
     ...(row.turn === 0 && { begins: taskQueue }),
   };
@@ -137,6 +143,13 @@ export async function release(
     endpoint_id: endpointId,
     ...(isDirect && { direct: true, sent_at: sharedNow() }),
   });
+}
+
+/** Has one delivery attempted, which has waited for another one in its order. */
+export async function wakeInOrder(client: Client, delivery: DeliveryKey, workflowId: string): Promise<void> {
+  const { endpoint_id } = delivery;
+  const what = { endpoint_id, delivery: deliveryId(delivery), direct: true, sent_at: sharedNow() };
+  await unlessGone(client.workflow.getHandle(workflowId).signal(releaseSignal, what));
 }
 
 /**

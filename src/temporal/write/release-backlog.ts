@@ -51,7 +51,10 @@ export async function releaseBacklog(
 ): Promise<ReleaseResult> {
   let rate = Math.min(options.firstRate, options.maxRate);
   const statuses = options.retries ? (['parked', 'retrying'] as const) : (['parked'] as const);
-  const waiting = await listWaiting(search, endpoint, statuses, taskQueue, () => options.onProgress(rate));
+  const listed = await listWaiting(search, endpoint, statuses, taskQueue, () => options.onProgress(rate));
+  // What waits for others in its order does not wait for the endpoint, unless that is gone.
+  const isGone = (await options.endpoint()) === 'gone';
+  const waiting = listed.filter(({ isInOrder }) => isGone || !isInOrder);
   let released = 0;
   let direct = false;
   let restUntil = 0;

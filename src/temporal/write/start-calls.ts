@@ -215,9 +215,10 @@ export class StartCalls {
     options: StartPolicies,
     memo: Record<string, unknown> = {},
   ): Promise<WorkflowHandleWithStartDetails> {
-    const { endpoint_id, schedule } = target;
+    const { endpoint_id, schedule, order_key } = target;
     const { event_id, event_kind, account_id } = event;
-    const member = { endpoint_id, ...(schedule && { schedule }), event: 0 };
+    const how = { ...(schedule && { schedule }), ...(order_key && { order_key }) };
+    const member = { endpoint_id, ...how, event: 0 };
     const input = { events: [namedEvent(event)], deliveries: [member], ...this.options.settings, ...more };
     const handle = await this.start(input, {
       ...options,

@@ -99,6 +99,16 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, ids.at(-1) ?? '');
     },
   },
+  'deliver-one-in-order': {
+    async play(stage) {
+      stage.receiver.handle(inTurn(reply(500), reply(200)));
+      await stage.client.register(stage.receiver.url, { ordering: 'endpoint', retry_schedule: ['1s'] });
+      await purchase(stage);
+      const id = await purchase(stage);
+      await untilParked(stage, id);
+      return closed(stage, id);
+    },
+  },
   'deliver-one-blocked': {
     async play(stage) {
       const { endpoints } = stage.system.database;

@@ -47,7 +47,10 @@ describe('rows of deliveries', () => {
   });
 
   const keeperOf = (rows: RowStore) =>
-    new Keeper({ rows, sealer: system.sealer, latestRun: async () => latest });
+    new Keeper({
+      ...{ rows, sealer: system.sealer, latestRun: async () => latest },
+      order: { kept: async () => {} },
+    });
   const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
   const began = at(-600);
   const run = (number = 1, more: Partial<ToldRun> = {}): ToldRun => ({

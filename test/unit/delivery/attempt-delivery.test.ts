@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import type { AttemptDependencies, HttpAnswer, HttpExchange } from '../../../activities/ports.js';
-import { endpointCause, reasonOf } from '../../../src/domain/attempt/cause.js';
+import { reasonOf, waitCause } from '../../../src/domain/attempt/cause.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
@@ -220,7 +220,7 @@ describe('an attempt', () => {
     assert.ok(report.kind === 'not_attempted');
     assert.deepEqual([report.endpoint, report.most], ['busy', 2]);
     assert.equal(
-      reasonOf({ cause: endpointCause(report) }),
+      reasonOf({ cause: waitCause(report) }),
       'The endpoint is busy: it takes at most 2 at once (max_concurrency).',
     );
     assert.deepEqual(posted, []);

@@ -6,7 +6,14 @@ import { addPayloadFormats } from './formats.js';
 import { MAX_ERRORS, type Mistake } from './mistake.js';
 import { compilePattern } from './pattern.js';
 import { describePayloadError } from './payload-error.js';
-import { comparesNumbers, KEY_KEYWORD, type Schema, SUBJECT_KEYWORD, withoutIds } from './schema-keywords.js';
+import {
+  comparesNumbers,
+  KEY_KEYWORD,
+  ORDER_KEYWORD,
+  type Schema,
+  SUBJECT_KEYWORD,
+  withoutIds,
+} from './schema-keywords.js';
 
 /** Errors of a payload: the first ones, and whether there are more. */
 export interface Violations {
@@ -90,7 +97,8 @@ function compile(schema: Schema, options: Options, exact = false): ValidateFunct
       regExp: Object.assign((pattern: string) => compilePattern(pattern), { code: 'compilePattern' }),
     },
   });
-  for (const keyword of [KEY_KEYWORD, SUBJECT_KEYWORD]) ajv.addKeyword({ keyword, schemaType: 'boolean' });
+  for (const keyword of [KEY_KEYWORD, SUBJECT_KEYWORD, ORDER_KEYWORD])
+    ajv.addKeyword({ keyword, schemaType: 'boolean' });
   addPayloadFormats(ajv);
   replaceKeywords(ajv);
   if (exact) addExactComparisons(ajv);

@@ -13,7 +13,7 @@ import {
   type Schema,
   subschemasUnder,
 } from './schema-keywords.js';
-import { checkKeyProperties, checkSubjectProperties } from './schema-marks.js';
+import { checkKeyProperties, checkOrderProperties, checkSubjectProperties } from './schema-marks.js';
 
 /** The largest payload, bytes: 256 KiB. What a schema costs is what it costs for this one. */
 export const MAX_PAYLOAD_BYTES = 256 * 1024;
@@ -53,7 +53,11 @@ export function checkBounds(schema: Schema): { errors: Mistake[]; size: SchemaSi
   }
   walk.visit(schema, BASE, []);
   if (walk.errors.length === 0)
-    walk.errors.push(...checkKeyProperties(schema), ...checkSubjectProperties(schema));
+    walk.errors.push(
+      ...checkKeyProperties(schema),
+      ...checkSubjectProperties(schema),
+      ...checkOrderProperties(schema),
+    );
   if (walk.errors.length > 0) return { errors: walk.errors.slice(0, MAX_ERRORS), size: walk.size };
   const cost = costOf(schema);
   const steps = stepsFor(cost, MAX_PAYLOAD_BYTES);

@@ -24,9 +24,13 @@ export const MAX_KEY_NAME_LENGTH = 64;
  */
 export const SUBJECT_KEYWORD = 'x-hookline-subject';
 
+/** Hookline's own keyword: events with the same value of the property are delivered in order, where that is chosen. */
+export const ORDER_KEYWORD = 'x-hookline-order';
+
 const PLAIN_KEYWORDS = [
   KEY_KEYWORD,
   SUBJECT_KEYWORD,
+  ORDER_KEYWORD,
   ...['$schema', '$defs', '$ref', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'],
   ...['readOnly', 'writeOnly', 'type', 'enum', 'const', 'required', 'dependentRequired', 'format', 'pattern'],
   ...['minProperties', 'maxProperties', 'minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains'],
@@ -153,6 +157,7 @@ export type PropertyPath = string[];
 interface Marks {
   keys: PropertyPath[];
   subjects: PropertyPath[];
+  orders: PropertyPath[];
 }
 
 const remembered = new WeakMap<Schema, Marks>();
@@ -161,7 +166,11 @@ const remembered = new WeakMap<Schema, Marks>();
 export function marksOf(schema: Schema): Marks {
   let marks = remembered.get(schema);
   if (!marks) {
-    marks = { keys: markedIn(schema, KEY_KEYWORD), subjects: markedIn(schema, SUBJECT_KEYWORD) };
+    marks = {
+      keys: markedIn(schema, KEY_KEYWORD),
+      subjects: markedIn(schema, SUBJECT_KEYWORD),
+      orders: markedIn(schema, ORDER_KEYWORD),
+    };
     remembered.set(schema, marks);
   }
   return marks;

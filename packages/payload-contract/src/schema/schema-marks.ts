@@ -6,6 +6,7 @@ import {
   MAX_KEY_NAME_LENGTH,
   MAX_KEYS_PER_SCHEMA,
   marksOf,
+  ORDER_KEYWORD,
   pointerTo,
   type Schema,
   SUBJECT_KEYWORD,
@@ -53,6 +54,20 @@ export function checkSubjectProperties(schema: Schema): Mistake[] {
     errors.push({
       pointer: BASE,
       detail: `has ${SUBJECT_KEYWORD} where it has no effect: mark a property with true, below "properties" alone and outside of lists, definitions and alternatives`,
+    });
+  return errors;
+}
+
+/** Checks the property that a schema marks as the order key. */
+export function checkOrderProperties(schema: Schema): Mistake[] {
+  const { orders } = marksOf(schema);
+  const errors: Mistake[] = [];
+  if (orders.length > 1)
+    errors.push({ pointer: BASE, detail: `must mark at most one property with ${ORDER_KEYWORD}` });
+  if (countMarks(schema, ORDER_KEYWORD) > orders.length)
+    errors.push({
+      pointer: BASE,
+      detail: `has ${ORDER_KEYWORD} where it has no effect: mark a property with true, below "properties" alone and outside of lists, definitions and alternatives`,
     });
   return errors;
 }

@@ -20,6 +20,7 @@ import {
 } from '../../../domain/endpoint/endpoint-headers.js';
 import { filterSchema } from '../../../domain/endpoint/filter-schema.js';
 import { isRetryWait, MAX_WAITS } from '../../../domain/endpoint/retry-schedule.js';
+import { ORDER_SKIPS, ORDERINGS } from '../../../domain/event/ordering.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
 import { unmaskOptions } from '../../../domain/sending/delivery-options.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
@@ -62,6 +63,23 @@ export const endpointBody = z.strictObject({
     .max(MAX_RATE_LIMIT)
     .optional()
     .describe('Deliveries per second, at most; deliveries beyond it wait, none is dropped'),
+  ordering: z
+    .enum(ORDERINGS)
+    .optional()
+    .describe(
+      'Which deliveries wait until those in front of them are delivered: of events with the same order key, or all; none if absent',
+    ),
+  order_skip: z
+    .enum(ORDER_SKIPS)
+    .optional()
+    .describe(
+      'Whether a delivery that has ended without success lets those behind it go on: exhausted; never if absent',
+    ),
+  order_skip_after: z
+    .string()
+    .refine(isRetryWait, 'must be a duration from 100ms to 7d, such as 10m or 2h')
+    .optional()
+    .describe('A delivery holds up those behind it for at most so long; absent: for any time'),
   status: z.enum(['active', 'paused']).default('active'),
   status_reason: z.string().min(1).max(300).optional().describe('Why it is paused'),
   verification_method: z.enum(VERIFICATION_METHODS).default('challenge'),
@@ -130,12 +148,14 @@ export function checkEndpoint(
     ...(body.status_reason !== undefined && body.status !== 'paused'
       ? [{ pointer: '/status_reason', detail: 'can only be given with the status paused' }]
       : []),
+    ...checkOrder(body),
   ];
   if (mistake?.insecure)
     throw new Problem('insecure_target_url', `The target URL ${mistake.detail}.`, { errors });
   if (errors.length > 0) throw invalidRequest(errors);
 
-  const { verify_token = undefined, ...rest } = unmaskOptions(body, before?.secrets.options ?? {});
+  const unmasked = unmaskOptions(body, before?.secrets.options ?? {});
+  const { verify_token = undefined, ordering = 'none', ...rest } = unmasked;
   // In the form that the URL standard gives it, so that what is shown is what is called.
   const target_url = new URL(body.target_url).href;
   const isRequired = settings.HOOKLINE_ENDPOINT_VERIFICATION !== 'off';
@@ -144,6 +164,7 @@ export function checkEndpoint(
   const token = verify_token === MASKED_VALUE ? before?.secrets.verify_token : verify_token;
   return {
     ...rest,
+    ...(ordering !== 'none' && { ordering }),
     target_url,
     headers: unmask(body.headers, before),
     ...(token !== undefined && { verify_token: token }),
@@ -151,6 +172,21 @@ export function checkEndpoint(
     status_when_verified: body.status,
     ...(pending && { status_reason: reason || 'It has not been verified yet.' }),
   };
+}
+
+/** Rules of an order need one. */
+function checkOrder(body: z.output<typeof endpointBody>): InputError[] {
+  if (body.ordering !== undefined && body.ordering !== 'none') return [];
+  return (['order_skip', 'order_skip_after'] as const).flatMap((name) =>
+    body[name] === undefined
+      ? []
+      : [
+          {
+            pointer: `/${name}`,
+            detail: 'goes with the ordering key or endpoint; leave it out, or choose one',
+          },
+        ],
+  );
 }
 
 /** A masked value stands for the stored one; there must be one. */

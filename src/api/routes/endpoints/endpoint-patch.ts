@@ -21,6 +21,7 @@ const {
 } = endpointBody.shape;
 /** Members to be removed, and to be added. */
 const anObject = recordOf(z.string(), z.unknown(), 20).nullable().optional();
+const { ordering, order_skip, order_skip_after } = endpointBody.shape;
 /** Names to remove and names to add, each as many as there may be. */
 const texts = (most: number) => recordOf(z.string(), z.string().nullable(), 2 * most);
 
@@ -36,6 +37,9 @@ export const endpointPatch = z.strictObject({
   headers: texts(MAX_HEADERS).nullable().optional(),
   legacy_header_prefix: legacy_header_prefix.nullable(),
   rate_limit: rate_limit.nullable(),
+  ordering: ordering.nullable(),
+  order_skip: order_skip.nullable(),
+  order_skip_after: order_skip_after.nullable(),
   status: status.unwrap().optional(),
   status_reason: status_reason.nullable(),
   verification_method: verification_method.unwrap().optional(),
@@ -96,6 +100,9 @@ function asBody(
     headers: maskHeaders(endpoint.header_names),
     legacy_header_prefix: endpoint.legacy_header_prefix,
     rate_limit: endpoint.rate_limit,
+    ordering: endpoint.ordering,
+    order_skip: endpoint.order_skip,
+    order_skip_after: endpoint.order_skip_after,
     status: status === 'active' || status === 'paused' ? status : status_when_verified,
     ...(keepsReason && { status_reason }),
     verification_method: endpoint.verification_method,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
 import { SIGNATURE_SCHEMES, schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
 import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../../../domain/endpoint/endpoint.js';
+import { ORDER_SKIPS } from '../../../domain/event/ordering.js';
 import { renderEndpoint } from '../../../models/endpoint/endpoint-change.js';
 import type { EndpointSecrets, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { Incidents } from '../../../temporal/write/incidents.js';
@@ -32,6 +33,12 @@ export const endpointSchema = z
     headers: z.record(z.string(), z.string()).describe('Names of headers; the values are masked'),
     legacy_header_prefix: z.string().optional().describe('The signature is sent under this prefix, too'),
     rate_limit: z.number().optional().describe('Deliveries per second, at most'),
+    ordering: z
+      .enum(['key', 'endpoint'])
+      .optional()
+      .describe('Which deliveries wait for each other; absent: none'),
+    order_skip: z.enum(ORDER_SKIPS).optional(),
+    order_skip_after: z.string().optional(),
     allowed_rate: z.int().optional().describe('Deliveries per minute that the subscriber allowed'),
     status: z.enum(ENDPOINT_STATUSES),
     status_reason: z.string().optional(),

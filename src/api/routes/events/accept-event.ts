@@ -2,9 +2,10 @@ import { valuesOf } from '../../../../packages/payload-contract/src/index.js';
 import type { Owner } from '../../../domain/access/owner-turns.js';
 import { newId } from '../../../domain/basics/ids.js';
 import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
-import { recipientsOf } from '../../../domain/delivery/recipients.js';
+import { orderedRecipientsOf } from '../../../domain/delivery/recipients.js';
 import type { KeptEvent, Once } from '../../../domain/delivery/stored-event.js';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
+import { orderKeyInPayload } from '../../../domain/event/order-key.js';
 import { subjectInPayload } from '../../../domain/event/subject.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
@@ -34,6 +35,8 @@ export interface EventRequest {
   keys: readonly BusinessKey[];
   /** The person that it is about, if the body does not say so, or names another one. */
   subject?: string | undefined;
+  /** Key that it is delivered in order by, if the body does not say so, or another one is meant. */
+  orderKey?: string | undefined;
   /** The only endpoints that may get it; absent: all that match do. */
   endpointIds?: readonly string[] | undefined;
   /** The request's, if it is traced. */
@@ -87,23 +90,26 @@ export async function checkEvent(
   request: EventRequest,
 ): Promise<CheckedEvent> {
   const { account: accountId } = owner;
-  const { body, idempotencyKey, keys: named, subject: person, endpointIds } = request;
+  const { body, idempotencyKey, keys: named, subject: person, orderKey, endpointIds } = request;
   const kind = await findKind(database, accountId, request.kind, request.schemaVersion);
   const { text: payload, value } = await payloads.read(owner, kind, body);
   const values = valuesOf(payload, value);
-  const [about, marked] = payloads.counted(owner, () => [
+  const [about, marked, order] = payloads.counted(owner, () => [
     person ?? subjectInPayload(kind.schema, values),
     keysInPayload(kind.schema, values),
+    orderKey ?? orderKeyInPayload(kind.schema, values),
   ]);
-  const [endpoints, keys, subject] = await Promise.all([
+  const [endpoints, keys, subject, token] = await Promise.all([
     endpointsOf(database, accountId, endpointIds),
     database.keySecrets.tokensOf(accountId, [...marked, ...named]),
     about === undefined ? undefined : database.keySecrets.subjectToken(accountId, about),
+    order === undefined ? undefined : database.keySecrets.orderToken(accountId, order),
   ]);
   const headers = [
     named.map(({ name, value }) => [name, value]),
     person,
     ...(endpointIds ? [endpointIds] : []),
+    ...(orderKey === undefined ? [] : [{ order_key: orderKey }]),
   ];
   const said = [Buffer.from(`${kind.name}\n`), body, Buffer.from(`\n${JSON.stringify(headers)}`)];
   const once = idempotencyKey !== undefined && {
@@ -113,7 +119,7 @@ export async function checkEvent(
   return {
     kind: kind.name,
     payload,
-    targets: payloads.counted(owner, () => recipientsOf(endpoints, kind.name, values)),
+    targets: payloads.counted(owner, () => orderedRecipientsOf(endpoints, kind.name, values, token)),
     keys,
     once: once || undefined,
     hints: {

@@ -3,6 +3,7 @@ import { MAX_KEY_NAME_LENGTH, MAX_PAYLOAD_BYTES } from '../../../../packages/pay
 import { idPattern } from '../../../domain/basics/ids.js';
 import { MAX_NAMED_ENDPOINTS, NAMED_ENDPOINTS_RULE } from '../../../domain/delivery/recipients.js';
 import { KEY_NAME, MAX_KEY_VALUE_LENGTH, MAX_KEYS_PER_REQUEST } from '../../../domain/event/business-keys.js';
+import { MAX_ORDER_KEY_LENGTH } from '../../../domain/event/order-key.js';
 import { parseJson } from '../../../domain/event/payload.js';
 import { MAX_SUBJECT_LENGTH } from '../../../domain/event/subject.js';
 import { Problem } from '../../../domain/http/problem.js';
@@ -43,6 +44,12 @@ const eventSchema = z.strictObject({
     .max(MAX_SUBJECT_LENGTH)
     .optional()
     .describe('The person that the event is about'),
+  order_key: z
+    .string()
+    .min(1)
+    .max(MAX_ORDER_KEY_LENGTH)
+    .optional()
+    .describe('Key that the event is delivered in order by: docs/tasks/order.md'),
   endpoint_ids: z
     .array(z.string().regex(idPattern('endpoint'), NAMED_ENDPOINTS_RULE))
     .min(1)
@@ -99,12 +106,13 @@ export async function readBatch(ctx: Context): Promise<Batch> {
   return {
     mode,
     events: events.map(
-      ({ kind, idempotency_key, keys = {}, subject, endpoint_ids, schema_version }, index) => ({
+      ({ kind, idempotency_key, keys = {}, subject, order_key, endpoint_ids, schema_version }, index) => ({
         kind,
         body: cut.payloads[index] ?? Buffer.alloc(0),
         idempotencyKey: idempotency_key,
         keys: Object.entries(keys).map(([name, value]) => ({ name, value })),
         subject,
+        orderKey: order_key,
         endpointIds: endpoint_ids && [...new Set(endpoint_ids)],
         schemaVersion: schema_version,
         trace: ctx.state.trace,

@@ -1,5 +1,6 @@
 import { NAMED_ENDPOINTS_RULE, parseEndpointsHeader } from '../../../domain/delivery/recipients.js';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
+import { MAX_ORDER_KEY_LENGTH, parseOrderHeader } from '../../../domain/event/order-key.js';
 import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
 import type { Context } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
@@ -16,6 +17,8 @@ export const EVENT_HEADERS = {
     'Business keys that are not in the body, as name=value with commas between: the event can be found by them',
   'Hookline-Subject':
     'The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it',
+  'Hookline-Order-Key':
+    'Events with the same key are delivered one after the other to endpoints that ask for it; percent-encoded, if no property of the body is marked x-hookline-order, or another key is meant',
   'Hookline-Endpoints':
     'Ids of the only endpoints that may get the event, with commas between: it goes to those of them that it matches. Without this header it goes to every endpoint that it matches',
 };
@@ -26,6 +29,7 @@ export function readEventHeaders(ctx: Context) {
     idempotencyKey: readIdempotencyKey(ctx),
     keys: readKeys(ctx),
     subject: readSubject(ctx),
+    orderKey: readOrderKey(ctx),
     endpointIds: readEndpoints(ctx),
   };
 }
@@ -43,6 +47,14 @@ function readSubject(ctx: Context): string | undefined {
   if (subject !== undefined) return subject;
   const detail = `must be 1 to ${MAX_SUBJECT_LENGTH} characters; percent-encode what is not visible ASCII`;
   throw invalidHeader('Hookline-Subject', detail);
+}
+
+function readOrderKey(ctx: Context): string | undefined {
+  if (ctx.req.headers['hookline-order-key'] === undefined) return undefined;
+  const key = parseOrderHeader(ctx.get('hookline-order-key'));
+  if (key !== undefined) return key;
+  const detail = `must be 1 to ${MAX_ORDER_KEY_LENGTH} characters; percent-encode what is not visible ASCII`;
+  throw invalidHeader('Hookline-Order-Key', detail);
 }
 
 function readEndpoints(ctx: Context): string[] | undefined {

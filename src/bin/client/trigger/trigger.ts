@@ -20,6 +20,7 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
   const payload = await payloadOf(hookline, kind, values);
   const event = await post(hookline, kind, payload, {
     idempotencyKey: textOf(values, 'idempotency-key'),
+    orderKey: textOf(values, 'order-key'),
     endpoints: textOf(values, 'endpoints')?.split(','),
   });
   if (values['json'] === true) printJson(event);

@@ -18,7 +18,7 @@ const LANES = ['direct', 'isolated'] as const;
 type NotMade = Exclude<AttemptReport, { kind: 'attempted' }>;
 type Reason = Exclude<NotMade['kind'], 'not_attempted'> | Extract<NotMade, { endpoint: string }>['endpoint'];
 const REASONS = Object.keys({
-  ...{ deferred: true, erased: true, busy: true, failing: true },
+  ...{ deferred: true, out_of_order: true, erased: true, busy: true, failing: true },
   ...{ pending: true, paused: true, disabled: true, deleted: true },
 } satisfies Record<Reason, true>);
 

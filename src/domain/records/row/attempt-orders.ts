@@ -47,14 +47,16 @@ export function settledOrders(
   now: number,
 ): ToldDelivery[] {
   const surroundings = { now: () => now, random: (attempt: number) => groupJitter(seed, attempt) };
-  return orders.map(({ event, endpoint_id, schedule = settings.schedule, snapshot }, position) => {
+  return orders.map(({ event, snapshot, schedule = settings.schedule, ...target }, position) => {
     const own = structuredClone(snapshot);
     const machine = DeliveryMachine.from({ ...settings, schedule }, surroundings, own);
     const report = reports[position];
     if (report) machine.settle(report);
     const { account_id, event_id, event_kind } = event;
     const max_attempts = schedule.length + 1;
-    return { account_id, event_id, event_kind, endpoint_id, snapshot: machine.snapshot, max_attempts };
+    const { endpoint_id, order_key } = target;
+    const of = { account_id, event_id, event_kind, endpoint_id, ...(order_key && { order_key }) };
+    return { ...of, snapshot: machine.snapshot, max_attempts };
   });
 }
 

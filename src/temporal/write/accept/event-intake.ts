@@ -12,7 +12,9 @@ import type {
 } from '../../../domain/delivery/stored-event.js';
 import type { FailingMark } from '../../../domain/endpoint/incident.js';
 import { storableEvent } from '../../../domain/ledger/sealed-event.js';
+import type { OrderPlaces } from '../../../domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
+import { PlaceIntake } from './place-intake.js';
 
 /** Events that are inserted together, and the bytes of their payloads. */
 const INSERTED_AT_ONCE = 120;
@@ -72,6 +74,15 @@ export interface StartPlanner {
   plan(event: AcceptedEvent, targets: readonly DeliveryTarget[], hints: EventHints): StartPlan;
 }
 
+export interface IntakeOptions {
+  sealer: PayloadSealer;
+  store: EventStore;
+  /** Payloads that attempts load. */
+  payloads: Pick<EventPayloads, 'remember'>;
+  /** Places in the orders of endpoints. */
+  places: Pick<OrderPlaces, 'take'>;
+}
+
 interface Waiting extends Offer {
   storable: Pick<EventToStore, 'event' | 'sealed' | 'commitment' | 'payload_bytes'>;
   resolve(kept: KeptEvent): void;
@@ -92,24 +103,16 @@ type Insert = EventStore['insert'];
  * that finds it free is inserted alone.
  */
 export class EventIntake {
-  private readonly store: EventStore;
   private readonly planner: StartPlanner;
-  private readonly sealer: PayloadSealer;
-  private readonly payloads: Pick<EventPayloads, 'remember'>;
+  private readonly options: IntakeOptions;
+  private readonly places: PlaceIntake;
   private queue: Waiting[] = [];
   private isInserting = false;
 
-  /** @param payloads are asked for the payload of what is accepted in a moment */
-  constructor(
-    store: EventStore,
-    planner: StartPlanner,
-    sealer: PayloadSealer,
-    payloads: Pick<EventPayloads, 'remember'>,
-  ) {
-    this.store = store;
+  constructor(planner: StartPlanner, options: IntakeOptions) {
     this.planner = planner;
-    this.sealer = sealer;
-    this.payloads = payloads;
+    this.options = options;
+    this.places = new PlaceIntake(options.places);
   }
 
   /**
@@ -155,14 +158,14 @@ export class EventIntake {
       for (const { event } of offers) this.planner.withdrawn(event);
       throw error;
     }
-    void this.write(planned, (events) => this.store.insertTogether(events));
+    void this.write(planned, (events) => this.options.store.insertTogether(events));
     return Promise.all(kept);
   }
 
   private async prepared(event: AcceptedEvent, subject: string | undefined) {
     try {
       const [storable] = await Promise.all([
-        storableEvent(this.sealer, event, subject),
+        storableEvent(this.options.sealer, event, subject),
         this.planner.offered(event),
       ]);
       return storable;
@@ -198,7 +201,7 @@ export class EventIntake {
         return [];
       }
     });
-    await this.write(planned, (events) => this.store.insert(events));
+    await this.write(planned, (events) => this.options.store.insert(events));
   }
 
   private async write(planned: readonly Planned[], insert: Insert): Promise<void> {
@@ -211,7 +214,7 @@ export class EventIntake {
       for (const [index, { waiting, plan }] of planned.entries()) {
         const kept = there[index];
         if (kept) plan.dropped();
-        if (kept) waiting.resolve(kept);
+        if (kept) this.repeated(waiting, kept);
         else this.accepted(waiting, plan);
       }
     } catch (error) {
@@ -219,9 +222,30 @@ export class EventIntake {
     }
   }
 
-  /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
+  /** Answers with the stored event. Whoever accepted it may have died before it took its places. */
+  private repeated(waiting: Waiting, kept: KeptEvent): void {
+    const placed = this.places.take(kept);
+    if (placed === undefined) waiting.resolve(kept);
+    else placed.then(() => waiting.resolve(kept), waiting.reject);
+  }
+
   private accepted(waiting: Waiting, plan: StartPlan): void {
-    this.payloads.remember(waiting.event, waiting.event.payload);
+    this.options.payloads.remember(waiting.event, waiting.event.payload);
+    const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
+    if (placed === undefined) this.start(waiting, plan);
+    else
+      placed.then(
+        () => this.start(waiting, plan),
+        (error) => {
+          // It is started all the same, and takes its places then.
+          plan.unsure();
+          waiting.reject(error);
+        },
+      );
+  }
+
+  /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
+  private start(waiting: Waiting, plan: StartPlan): void {
     const started = plan.stored();
     const kept = keptOf(waiting);
     const inTime = this.planner.isBehind
@@ -235,7 +259,7 @@ export class EventIntake {
     const stored = new Set<string>();
     for (const some of inParts(planned, INSERTED_AT_ONCE)) {
       const ids = some.map(({ waiting: { event } }) => event.event_id);
-      for (const id of await this.store.stored(ids).catch(() => [])) stored.add(id);
+      for (const id of await this.options.store.stored(ids).catch(() => [])) stored.add(id);
     }
     for (const { waiting, plan } of planned) {
       if (stored.has(waiting.event.event_id)) {

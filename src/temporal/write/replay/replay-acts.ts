@@ -83,12 +83,14 @@ export class ReplayActs {
     target: NamedTarget,
   ): Promise<Outcome> {
     const { run_id, is_new, workflow_id = deliveryWorkflowId(account_id, item) } = item;
-    const { event, isErased } = await this.deliveries.event(account_id, item);
+    const { event, isErased, ordered } = await this.deliveries.event(account_id, item);
     if (isErased) throw new NotKeptError(ERASED_REASON);
     if (!event) throw new NotKeptError('Its event is not kept any more.');
     const sender = { by: actor.id, replay };
     const previous = is_new ? undefined : { workflow_id, run_id };
-    const isSent = await startedNow(this.starter.sendAgain(event, target, sender, previous));
+    const isSent = await startedNow(
+      this.starter.sendAgain(event, { ...target, ...ordered }, sender, previous),
+    );
     // If not, somebody else was faster.
     return isSent ? 'done' : 'skipped';
   }

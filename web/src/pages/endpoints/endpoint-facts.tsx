@@ -36,6 +36,12 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
               <dd>{endpoint.retry_schedule.join(', ') || 'never'}</dd>
             </>
           )}
+          {endpoint.ordering && (
+            <>
+              <dt>Order</dt>
+              <dd>{orderOf(endpoint)}</dd>
+            </>
+          )}
           <dt>Signature</dt>
           <dd>{`${endpoint.signature_scheme}, ${SCHEMES[endpoint.signature_scheme]}`}</dd>
           {headers.length > 0 && (
@@ -86,4 +92,13 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
       </div>
     </Card>
   );
+}
+
+function orderOf({ ordering, order_skip, order_skip_after }: Endpoint): string {
+  const parts = [
+    ordering === 'key' ? 'By key' : 'All events, one after the other',
+    ...(order_skip === 'exhausted' ? ['what has failed for good is skipped'] : []),
+    ...(order_skip_after === undefined ? [] : [`held up for at most ${order_skip_after}`]),
+  ];
+  return parts.join('; ');
 }

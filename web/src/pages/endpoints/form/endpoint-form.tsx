@@ -23,6 +23,9 @@ export interface EndpointInput extends DeliveryOptions {
   headers?: Record<string, string>;
   metadata?: Record<string, string>;
   retry_schedule?: string[];
+  ordering?: 'key' | 'endpoint';
+  order_skip?: 'exhausted';
+  order_skip_after?: string;
   /** Of a new one. */
   signature_scheme?: Scheme;
 }
@@ -48,6 +51,9 @@ export function EndpointForm({
     waits: endpoint?.retry_schedule?.join(', ') ?? '',
     options: toText(optionsOf(endpoint)),
     scheme: 'v1',
+    ordering: endpoint?.ordering ?? 'none',
+    skip: endpoint?.order_skip ?? 'never',
+    skipAfter: endpoint?.order_skip_after ?? '',
   }));
   const [state, setState] = useState<{ busy?: boolean; error?: Error }>({});
   const refused = (pointer: string) =>
@@ -76,6 +82,7 @@ export function EndpointForm({
       metadata: metadata.values,
       ...(waits.length > 0 && { retry_schedule: waits }),
       ...sent.options,
+      ...orderIn(more),
       ...(!endpoint && more.scheme !== 'v1' && { signature_scheme: more.scheme }),
     }).then(
       () => setState({}),
@@ -155,6 +162,15 @@ export function EndpointForm({
 
 function toText(options: DeliveryOptions): string {
   return Object.keys(options).length > 0 ? toPrettyJson(options) : '';
+}
+
+function orderIn({ ordering, skip, skipAfter }: MoreTexts): Partial<EndpointInput> {
+  if (ordering === 'none') return {};
+  return {
+    ordering,
+    ...(skip !== 'never' && { order_skip: skip }),
+    ...(skipAfter.trim() !== '' && { order_skip_after: skipAfter.trim() }),
+  };
 }
 
 function KindChoice({

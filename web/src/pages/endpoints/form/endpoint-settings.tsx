@@ -9,7 +9,7 @@ import { mergePatch } from './merge-patch.js';
 export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
   const { act } = useAct();
   const { id, target_url, event_kinds, description, filter, rate_limit } = endpoint;
-  const { headers, metadata, retry_schedule } = endpoint;
+  const { headers, metadata, retry_schedule, ordering, order_skip, order_skip_after } = endpoint;
   const before = {
     target_url,
     event_kinds,
@@ -19,10 +19,16 @@ export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
     headers,
     metadata,
     retry_schedule,
+    ordering,
+    order_skip,
+    order_skip_after,
     ...optionsOf(endpoint),
   };
-  const gone = { filter: undefined, rate_limit: undefined, retry_schedule: undefined };
-  const noOptions = Object.fromEntries(OPTION_NAMES.map((name) => [name, undefined]));
+  const gone = {
+    ...{ filter: undefined, rate_limit: undefined, retry_schedule: undefined },
+    ...{ ordering: undefined, order_skip: undefined, order_skip_after: undefined },
+    ...Object.fromEntries(OPTION_NAMES.map((name) => [name, undefined])),
+  };
   return (
     <EndpointForm
       key={endpoint.version}
@@ -33,7 +39,7 @@ export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
           () =>
             api.patch('/v18.0/endpoints/{id}', {
               params: { path: { id } },
-              body: mergePatch(before, { ...gone, ...noOptions, ...input }) as never,
+              body: mergePatch(before, { ...gone, ...input }) as never,
             }),
           'Saved.',
           { quiet: true },

@@ -2,9 +2,10 @@ import { Field, TextField } from '../../../ui/field.js';
 import { SCHEMES, type Scheme } from '../secret/schemes.js';
 import { OPTION_NAMES, parseOptions } from './delivery-options.js';
 import { parseNamedValues } from './named-values.js';
+import { OrderFields, type OrderTexts } from './order-fields.js';
 
 /** Texts of settings that few endpoints need, as they are typed. */
-export interface MoreTexts {
+export interface MoreTexts extends OrderTexts {
   headers: string;
   metadata: string;
   waits: string;
@@ -13,7 +14,7 @@ export interface MoreTexts {
   scheme: Scheme;
 }
 
-/** Headers, the schedule of retries, notes, and at registration how deliveries are signed. */
+/** Headers, the schedule of retries, the order, notes, and at registration how deliveries are signed. */
 export function MoreSettings({
   texts,
   change,
@@ -26,8 +27,8 @@ export function MoreSettings({
   refused: (pointer: string) => string | undefined;
   isNew: boolean;
 }) {
-  const { headers, metadata, waits, options } = texts;
-  const isUsed = [headers, metadata, waits, options].some((text) => text !== '');
+  const { headers, metadata, waits, options, ordering } = texts;
+  const isUsed = ordering !== 'none' || [headers, metadata, waits, options].some((text) => text !== '');
   return (
     <details open={isUsed || undefined}>
       <summary>More settings</summary>
@@ -47,6 +48,7 @@ export function MoreSettings({
           value={texts.waits}
           set={(waits) => change({ waits })}
         />
+        <OrderFields texts={texts} change={change} refused={refused} />
         <Lines
           label="How deliveries are sent"
           hint='JSON, such as {"attempt_timeout": "20s", "max_concurrency": 1}. Secrets are shown as dots, and stay.'

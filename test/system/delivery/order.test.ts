@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type ReceivedRequest, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { SHORT_WAITS, type SharedSystem, sharedSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+describe('deliveries in order', () => {
+  let system: SharedSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  /** Orders that the receiver refuses. */
+  let refused: Set<string>;
+
+  before(async () => {
+    system = await sharedSystem(SHORT_WAITS);
+  });
+  beforeEach(async () => {
+    client = await system.account();
+    refused = new Set();
+    receiver = await startReceiver({
+      handler: (request, response, body) =>
+        reply(refused.has(orderOf(body)) ? 500 : 200)(request, response, body),
+    });
+  });
+  afterEach(() => receiver.close());
+
+  const post = (order_id: string, key?: string) =>
+    client.purchase(
+      JSON.stringify({ ...JSON.parse(PURCHASE), order_id }),
+      key === undefined ? {} : { 'hookline-order-key': key },
+    );
+  const deliveryOf = ({ deliveries: [one] }: Accepted) => one?.id ?? '';
+  const act = async (event: Accepted, action: string) => {
+    // One that looks whether it may go on is busy for a moment.
+    const answer = await until(
+      () => client.request('POST', `/v18.0/deliveries/${deliveryOf(event)}/${action}`),
+      ({ status }) => status !== 409,
+    );
+    assert.ok(answer.status < 300, answer.text);
+  };
+  const explained = async (event: Accepted) => {
+    const endpoint = event.deliveries[0]?.endpoint_id;
+    return (await client.request('GET', `/v18.0/explain?endpoint_id=${endpoint}&event_id=${event.id}`)).json;
+  };
+  const statusOf = (event: Accepted, status: string) =>
+    client.deliveryUntil(deliveryOf(event), (delivery) => delivery.status === status);
+  const arrived = async (...orders: string[]) => {
+    const all = await receiver.waitFor((some) => deliveredIn(some).length >= orders.length);
+    assert.deepEqual(deliveredIn(all), orders);
+  };
+
+  it('waits for the one in front of it with the same key, and for no other', async () => {
+    await client.register(receiver.url, { ordering: 'key', retry_schedule: ['2s', '2s'] });
+    refused.add('a1');
+    const first = await post('a1', 'a');
+    const others = [await post('a2', 'a'), await post('a3', 'a')] as const;
+    await post('b1', 'b');
+    await post('none');
+    await receiver.waitFor((all) => deliveredIn(all).length === 2);
+    const waiting = await client.deliveryUntil(deliveryOf(others[1]), ({ status }) => status === 'parked');
+    assert.equal(waiting.attempts.length, 0);
+    const reason = `Number 3 of its order waits for event 1 of the same key (${first.id}), which is not delivered yet.`;
+    assert.equal(waiting.reason, reason);
+    const { code, summary } = await explained(others[1]);
+    assert.deepEqual([code, summary], ['waits_in_order', reason]);
+    // Neither an act nor a change of the endpoint has it overtake.
+    await act(others[1], 'retry');
+    await client.deliveryUntil(deliveryOf(others[1]), ({ status }) => status === 'parked');
+    refused.clear();
+    await receiver.waitFor((all) => deliveredIn(all).length === 5);
+    const ofA = receiver.received.filter(({ body }) => orderOf(body).startsWith('a'));
+    assert.deepEqual(deliveredIn(ofA), ['a1', 'a2', 'a3']);
+    const headers = ofA.map((one) => one.headers['webhook-order'] ?? '');
+    const [, key] = /key="(o:[\w-]{16})"$/.exec(headers[0] ?? '') ?? [];
+    assert.deepEqual(
+      [...new Set(headers)],
+      [`1;key="${key}"`, `2;previous=1;key="${key}"`, `3;previous=2;key="${key}"`],
+    );
+    const none = receiver.received.find(({ body }) => orderOf(body) === 'none');
+    assert.equal(none?.headers['webhook-order'], undefined);
+  });
+
+  it('waits for what has failed until it is sent again and delivered', async () => {
+    await client.register(receiver.url, { ordering: 'key', retry_schedule: [] });
+    refused.add('a1');
+    const [first, second] = [await post('a1', 'a'), await post('a2', 'a')];
+    await statusOf(first, 'exhausted');
+    const { reason } = await client.deliveryUntil(deliveryOf(second), (one) =>
+      (one.reason ?? '').includes('exhausted'),
+    );
+    assert.match(
+      reason ?? '',
+      /which is exhausted: until that is sent again and delivered, or the endpoint skips it/,
+    );
+    refused.clear();
+    await act(first, 'resend');
+    await arrived('a1', 'a2');
+    assert.equal(receiver.received.at(-2)?.headers['webhook-order']?.split(';')[0], '1');
+  });
+
+  it('skips what has failed, if the endpoint says so, and what is cancelled', async () => {
+    await client.register(receiver.url, {
+      ordering: 'endpoint',
+      order_skip: 'exhausted',
+      retry_schedule: ['1s'],
+    });
+    refused.add('a1');
+    const events = [await post('a1', 'a'), await post('b2', 'b'), await post('3'), await post('4')] as const;
+    await client.deliveryUntil(deliveryOf(events[2]), ({ status }) => status === 'parked');
+    await act(events[1], 'pause');
+    await statusOf(events[0], 'exhausted');
+    const third = await client.deliveryUntil(deliveryOf(events[2]), ({ reason }) =>
+      (reason ?? '').includes('event 2'),
+    );
+    assert.equal(third.status, 'parked');
+    await act(events[1], 'cancel');
+    await arrived('3', '4');
+    assert.equal(receiver.received.at(-1)?.headers['webhook-order'], '4;previous=3');
+    // Out of order by the owner's act, which its number says.
+    refused.clear();
+    await act(events[0], 'resend');
+    await arrived('3', '4', 'a1');
+    assert.equal(receiver.received.at(-1)?.headers['webhook-order'], '1');
+  });
+
+  it('skips what holds up others for as long as the endpoint says', async () => {
+    await client.register(receiver.url, {
+      ordering: 'key',
+      order_skip_after: '2s',
+      retry_schedule: ['1h'],
+    });
+    refused.add('a1');
+    const first = await post('a1', 'a');
+    await post('a2', 'a');
+    await arrived('a2');
+    assert.equal((await client.delivery(deliveryOf(first))).status, 'retrying');
+  });
+
+  it('takes the key from a property that the schema marks, and refuses what is no key', async () => {
+    const schema = {
+      type: 'object',
+      properties: { order_id: { type: 'string', 'x-hookline-order': true } },
+    };
+    const made = await client.request('POST', '/v18.0/event_kinds', {
+      body: { name: 'order.paid', schema },
+    });
+    assert.ok(made.status < 300, made.text);
+    await client.register(receiver.url, { ordering: 'key', event_kinds: ['order.paid'] });
+    for (const order_id of ['x', 'y', 'x'])
+      await client.request('POST', '/v18.0/events/order.paid', { body: { order_id } });
+    const all = await receiver.waitFor((some) => some.length === 3);
+    const numbers = all.map(({ body, headers }) => [orderOf(body), headers['webhook-order']?.split(';')[0]]);
+    assert.deepEqual(numbers.sort(), [
+      ['x', '1'],
+      ['x', '2'],
+      ['y', '1'],
+    ]);
+    for (const key of ['', 'x'.repeat(257), '%zz']) {
+      const { status, json } = await client.request('POST', '/v18.0/events/purchase', {
+        ...{ raw: PURCHASE, headers: { 'hookline-order-key': key } },
+      });
+      assert.equal(status, 400, key);
+      assert.equal(json.errors[0].parameter, 'Hookline-Order-Key');
+    }
+    const { json } = await client.request('POST', '/v18.0/endpoints', {
+      body: { target_url: receiver.url, event_kinds: ['*'], order_skip: 'exhausted' },
+    });
+    assert.equal(json.errors[0].pointer, '/order_skip');
+  });
+});
+
+function orderOf(body: Buffer): string {
+  return String((JSON.parse(body.toString()) as { order_id: string }).order_id);
+}
+
+/** Orders that were answered 200, in their order. */
+function deliveredIn(all: readonly ReceivedRequest[]): string[] {
+  return all.flatMap(({ body, answered }) => (answered === 200 ? [orderOf(body)] : []));
+}
