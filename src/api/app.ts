@@ -41,6 +41,7 @@ import { eventOperations } from './routes/events/events.js';
 import { explainOperations } from './routes/explain/explain.js';
 import { missedOperations } from './routes/explain/missed.js';
 import { exportOperations } from './routes/exports/exports.js';
+import { feedOperations } from './routes/feed/feed.js';
 import { healthRoutes } from './routes/health.js';
 import { installationListOperations } from './routes/installation/lists.js';
 import { searchOperations } from './routes/installation/search.js';
@@ -137,6 +138,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...missedOperations(dependencies),
     ...replayOperations(dependencies),
     ...exportOperations(dependencies),
+    ...feedOperations(dependencies),
     ...sequenceOperations(dependencies),
     ...profileOperations(dependencies),
     ...apiKeyOperations(dependencies),
@@ -154,10 +156,10 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
   ];
 }
 
-/** First segments of paths whose responses are not JSON, or are sent line by line. */
+/** First segments of paths whose responses are not JSON, are sent line by line, or wait for events. */
 function excludedFromBatches(operations: readonly Operation[]): ReadonlySet<string> {
   const streams = operations.filter(({ responses }) => responses[200]?.lines);
-  return new Set(['log', ...streams.map(({ path }) => path.split('/')[1] ?? '')]);
+  return new Set(['log', 'feed', ...streams.map(({ path }) => path.split('/')[1] ?? '')]);
 }
 
 /** Requests for resources are most of all requests: they skip the routes of everything else. */

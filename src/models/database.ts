@@ -30,6 +30,8 @@ import { EventRepository } from './event/events.js';
 import { KeySecretRepository } from './event/key-secrets.js';
 import { PayloadReader } from './event/payloads.js';
 import { StarterRepository } from './event/starters.js';
+import { FeedRepository } from './feed/feed.js';
+import { FeedConsumerRepository } from './feed/feed-consumers.js';
 import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
 import { SegmentRepository } from './log/segments.js';
@@ -158,6 +160,8 @@ export async function connectDatabase(
     events: new EventRepository(connection, records, box),
     /** Of stored events, for attempts. */
     payloads: new PayloadReader(connection, sealer, box),
+    feed: new FeedRepository(connection, records.records),
+    feedConsumers: new FeedConsumerRepository(connection, accountLocks),
     eventKinds: new EventKindRepository(connection, changes, timings),
     /** Whose something is: for the operator alone. */
     holders: new HolderRepository(connection),

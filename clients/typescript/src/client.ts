@@ -54,6 +54,25 @@ export interface ListOptions<Path extends ListPath> {
   signal?: AbortSignal;
 }
 
+export interface FeedOptions {
+  /** Events behind this position. Default: where the consumer is, and without one from the beginning. */
+  after?: string;
+  /** Keeps the position under this name, after the loop has dealt with each page. Needs `deliveries:write`. */
+  consumer?: string;
+  /** Only events that this endpoint is registered for now. */
+  endpoint?: string;
+  /** Events that were accepted at this time or later, ISO 8601. */
+  from?: string;
+  /** `text`: payloads are strings of what was received. Default: `json`. */
+  payload?: 'json' | 'text';
+  /** Whether it ends where the feed ends, instead of waiting for the next event. */
+  once?: boolean;
+  signal?: AbortSignal;
+}
+
+/** The longest that the server waits for an event, seconds. */
+const FEED_WAIT_S = 25;
+
 type Page = Pick<Schemas['ListedDeliveryPage'], 'paging'> & { data: unknown[] };
 
 type AnyMethod = (
@@ -177,6 +196,39 @@ export class Hookline {
     options: ListOptions<Path> = {},
   ): AsyncGenerator<ItemOf<Path>, void, undefined> {
     for await (const page of this.pages(path, options)) yield* page.data as ItemOf<Path>[];
+  }
+
+  /**
+   * The events of the account in the order of the feed, which passes over none, and those that come:
+   * `for await (const event of hookline.feed({ consumer: 'billing' }))`. A consumer gets an event again if the loop was
+   * left before the end of its page.
+   */
+  async *feed({
+    consumer,
+    once = false,
+    after,
+    from,
+    signal,
+    ...query
+  }: FeedOptions = {}): AsyncGenerator<Schemas['FeedEntry'], void, undefined> {
+    const where = { ...(consumer !== undefined && { consumer }), ...(from !== undefined && { from }) };
+    for (let position = after; ; ) {
+      const wait = once ? 0 : FEED_WAIT_S;
+      const begin = position === undefined ? where : { after: position };
+      const page = await this.get('/v18.0/feed', {
+        params: { query: { limit: 100, wait, ...query, ...begin } },
+        ...(signal && { signal }),
+      });
+      yield* page.data;
+      const next = page.paging.cursors.after ?? '';
+      if (consumer !== undefined && page.data.length > 0)
+        await this.put('/v18.0/feed/consumers/{name}', {
+          params: { path: { name: consumer } },
+          body: { position: next },
+        });
+      if (next !== '') position = next;
+      if (once && page.paging.next === undefined) return;
+    }
   }
 
   /** The pages of a list. A page can have fewer items than `limit`; only the last has no next one. */

@@ -884,6 +884,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read events in the order of one cursor, which passes over none; wait for the next ones
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["readFeed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/feed/consumers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the position of a consumer
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["getFeedConsumer"];
+        /**
+         * Keep the position of a consumer, or move it to a time or an event
+         * @description Requires the scope `deliveries:write`.
+         */
+        put: operations["putFeedConsumer"];
+        post?: never;
+        /**
+         * Forget a consumer
+         * @description Requires the scope `deliveries:write`.
+         */
+        delete: operations["deleteFeedConsumer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/sequence": {
         parameters: {
             query?: never;
@@ -3697,6 +3745,64 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        FeedEntryPage: {
+            data: components["schemas"]["FeedEntry"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        FeedEntry: {
+            /** @description The event's id, which deliveries have as `webhook-id` */
+            id: string;
+            kind: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description Number of the event in the sequence of the account: no two events have the same, and none is left out. Absent for events that Hookline makes */
+            sequence?: number;
+            /** @description Where the event stands in the feed. Positions sort as texts */
+            position: string;
+            /** @description As it was received; with payload=text a string of what was received; null once it is no longer kept, and if it was erased */
+            payload: unknown;
+            /** @description The payload as it was received, if it has line breaks or half of a surrogate pair */
+            payload_text?: string;
+            /**
+             * @description Present if the payload cannot be read any more: its subject was erased
+             * @constant
+             */
+            payload_erased?: true;
+            /** @description What is wrong with an event that somebody has altered in the database; its payload is null */
+            altered?: string;
+        };
+        FeedConsumer: {
+            name: string;
+            /** @description Everything up to here was dealt with; empty at the beginning */
+            position: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        /**
+         * @example {
+         *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR"
+         *     }
+         */
+        PutFeedConsumerBody: {
+            /** @description Of the last event that was dealt with, or `cursors.after` of a page */
+            position?: string;
+            /** @description Events that were accepted at this time or later */
+            from?: string;
+            /** @description The event with this number of the account, and those behind it */
+            sequence?: number;
+        };
         Completeness: {
             /** @description No number is missing, open, lost, contradicted, or that of two events */
             complete: boolean;
@@ -6212,6 +6318,88 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code?: "account_state_conflict" | "replay_state_conflict";
+                    /** @enum {integer} */
+                    status?: 409;
+                };
+            };
+        };
+        /** @description `rate_limited`: Too many requests. `feed_wait_limit_reached`: Too many requests wait for events */
+        "rate_limited.feed_wait_limit_reached": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/rate_limited",
+                 *       "title": "Too many requests",
+                 *       "status": 429,
+                 *       "detail": "Too many requests.",
+                 *       "code": "rate_limited",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "rate_limited" | "feed_wait_limit_reached";
+                    /** @enum {integer} */
+                    status?: 429;
+                };
+            };
+        };
+        /** @description `feed_position_gone`: Events behind this position may have been removed */
+        feed_position_gone: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/feed_position_gone",
+                 *       "title": "Events behind this position may have been removed",
+                 *       "status": 410,
+                 *       "detail": "Events behind this position may have been removed.",
+                 *       "code": "feed_position_gone",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "feed_position_gone";
+                    /** @enum {integer} */
+                    status?: 410;
+                };
+            };
+        };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `feed_consumer_limit_reached`: The account has as many consumers of its feed as it may have */
+        "account_state_conflict.feed_consumer_limit_reached": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
+                 *       "title": "The account is in a state that does not allow this",
+                 *       "status": 409,
+                 *       "detail": "The account is in a state that does not allow this.",
+                 *       "code": "account_state_conflict",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "account_state_conflict" | "feed_consumer_limit_reached";
                     /** @enum {integer} */
                     status?: 409;
                 };
@@ -10176,6 +10364,202 @@ export interface operations {
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["record_altered"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    readFeed: {
+        parameters: {
+            query?: {
+                after?: string;
+                consumer?: string;
+                from?: string;
+                sequence?: number;
+                endpoint?: string;
+                limit?: number;
+                wait?: number;
+                payload?: "json" | "text";
+                fields?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events, the earliest first. `cursors.after` is always there: what is read next begins behind it. With `next` there is more already */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "…",
+                     *           "kind": "purchase",
+                     *           "created_at": "2026-11-21T12:00:00.000Z",
+                     *           "position": "…",
+                     *           "payload": null
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedEntryPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.portal_refused"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            410: components["responses"]["feed_position_gone"];
+            429: components["responses"]["rate_limited.feed_wait_limit_reached"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getFeedConsumer: {
+        parameters: {
+            query?: {
+                fields?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The consumer */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Shop",
+                     *       "position": "…",
+                     *       "updated_at": "2026-11-21T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedConsumer"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.portal_refused"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    putFeedConsumer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutFeedConsumerBody"];
+            };
+        };
+        responses: {
+            /** @description The consumer */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Shop",
+                     *       "position": "…",
+                     *       "updated_at": "2026-11-21T12:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedConsumer"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.portal_refused"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict.feed_consumer_limit_reached"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    deleteFeedConsumer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forgotten */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.portal_refused"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

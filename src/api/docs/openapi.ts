@@ -95,6 +95,7 @@ const TAGS = {
   log: 'The log that proves what was recorded: checkpoints, keys and proofs',
   explain: 'Why an endpoint got an event, or did not',
   exports: 'What is kept of an account as a stream: events of a period, with their closed deliveries',
+  feed: 'Events in one order, which whoever reads them asks for',
   replays: 'Acts on many deliveries at once: sending them again, retrying, cancelling, resuming',
   webhooks: 'What endpoints receive',
 };

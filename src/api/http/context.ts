@@ -15,6 +15,7 @@ import type { TraceHeaders } from '../../domain/trace/trace-context.js';
 import type { Tracing } from '../../domain/trace/tracing.js';
 import type { Database } from '../../models/database.js';
 import type { Registrations } from '../../models/endpoint/registrations.js';
+import type { FeedReader } from '../../models/feed/feed-reader.js';
 import type { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import type { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import type { EventReader } from '../../temporal/read/event-reader.js';
@@ -42,6 +43,8 @@ export interface State {
   trace?: TraceHeaders;
   /** Of an event without an idempotency key whose deliveries are being started. */
   event_id?: string;
+  /** It waits because it was asked to, and for nothing that may hang. */
+  isWaiting?: boolean;
   /** Takes back what the request was counted as by a limit: an outage is not held against who asks meanwhile. */
   uncount?: () => void;
   /** Counts further events of the request. @throws Problem 429 */
@@ -97,6 +100,7 @@ export interface ApiDependencies {
   /** Reads all accounts, for the operator alone. */
   installation: InstallationReader;
   events: EventReader;
+  feed: FeedReader;
   replays: Replays;
   /** Starts the erasure of a subject; resolves once Temporal has persisted it. */
   startErasure: (plan: ErasurePlan) => Promise<void>;

@@ -74,7 +74,7 @@ export function readBatchOperations(dispatch: Dispatch, excluded: ReadonlySet<st
       async handle({ body: { reads } }, ctx) {
         const errors = reads.flatMap((path, index) =>
           excluded.has(path.split(/[/?]/)[2] ?? '')
-            ? [{ pointer: `/reads/${index}`, detail: 'is no JSON document; ask for it by itself' }]
+            ? [{ pointer: `/reads/${index}`, detail: 'is not for batches; ask for it by itself' }]
             : [],
         );
         if (errors.length > 0) throw invalidRequest(errors);

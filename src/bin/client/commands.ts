@@ -115,6 +115,21 @@ export const CLIENT_COMMANDS = {
     options: { from: text, to: text, changes: flag, format: text, payload: text, gzip: flag, after: text },
     run: async (values) => (await import('./export.js')).exportRecords(values),
   },
+  feed: {
+    summary: 'read events in the order of the feed, which passes over none, and wait for the next ones',
+    usage: '[--follow] [--consumer NAME | --after POSITION | --from TIME]',
+    help: [
+      '--follow                waits for events until it is stopped',
+      '--consumer NAME         goes on where the consumer is, and keeps its position',
+      '--after POSITION        events behind this position',
+      '--from TIME             events accepted at that time or later: a date, a time with zone, or 2h for 2 hours ago',
+      '--endpoint ep_…         only events that the endpoint is registered for now',
+      '--limit 25              how many of them',
+      JSON_HELP,
+    ],
+    options: { follow: flag, consumer: text, after: text, from: text, endpoint: text, limit: text, json },
+    run: async (values) => (await import('./listen/feed.js')).feed(values),
+  },
   whoami: {
     summary: 'say whom the key or login stands for, and what it may do',
     help: [JSON_HELP],

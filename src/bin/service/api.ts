@@ -10,6 +10,7 @@ import type { Settings } from '../../config/schema.js';
 import { NumberSource } from '../../domain/sequence/number-source.js';
 import { SEQUENCE } from '../../domain/sequence/sequence.js';
 import { overdueAfter } from '../../domain/stats/backlog.js';
+import { FeedReader } from '../../models/feed/feed-reader.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
 import { isTemporalUnavailable } from '../../temporal/errors.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
@@ -135,6 +136,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       sdkAddress: settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS,
     }),
     events: new EventReader(ledger.sources),
+    feed: new FeedReader(database.records, database.feed, database.starters),
     startErasure: (plan) => startErasure(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE, plan),
     installation: new InstallationReader(client, database.records),
     logKeys: {

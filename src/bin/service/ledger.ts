@@ -87,6 +87,7 @@ export function createStarter(
     search: database.records.search,
     places: database.orderPlaces,
     starters: database.starters,
+    feed: database.feed,
     rows: createKeeper(servers),
     onTrouble,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
@@ -104,6 +105,9 @@ export function createStarter(
   });
 }
 
+/** How often a process says that it is there while anybody reads the feed, which may be so far behind: milliseconds. */
+const READ_BEAT_MS = 500;
+
 /**
  * Starts what dead processes have accepted and not started, now and again.
  *
@@ -111,7 +115,7 @@ export function createStarter(
  */
 export function keepStarting(
   { starter_beat_ms, starter_dead_ms }: Timings,
-  { database: { events, starters } }: Pick<Servers, 'database'>,
+  { database: { events, feed, starters } }: Pick<Servers, 'database'>,
   starter: DeliveryStarter,
   logger: Logger,
 ): () => Promise<void> {
@@ -120,8 +124,17 @@ export function keepStarting(
     logger,
     'It could not be found out whether other processes have left deliveries to start. This is tried again in seconds.',
   );
+  let readUntil = 0;
+  let isRead = false;
+  const lookForReaders = async () => {
+    const until = await feed.readUntil();
+    isRead = until > readUntil;
+    readUntil = until;
+  };
   const stops = [
-    repeat(starter_beat_ms, () => starter.beat().catch(warn), { now: true }),
+    repeat(starter_beat_ms, () => starter.order.beat().catch(warn), { now: true }),
+    repeat(starter_beat_ms, () => lookForReaders().catch(warn), { now: true }),
+    repeat(READ_BEAT_MS, async () => (isRead ? starter.order.beat().catch(warn) : undefined)),
     repeat(starter_beat_ms, () => watch.look().catch(warn), { now: true }),
   ];
   return async () => {

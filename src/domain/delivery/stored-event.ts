@@ -88,14 +88,16 @@ export interface SeenStarter {
   beats: number;
   /** Its events from this time on may not be started. Milliseconds since the epoch, by its own clock. */
   since: number;
+  /** It stores no event with an earlier id any more, unless it gives it a later position in the feed. The same. */
+  settled: number;
   /** It begins first attempts before it has started their executions. */
   isEarly: boolean;
 }
 
 /** Processes that start executions. */
 export interface Starters {
-  /** Says that a process is there. @param since, isEarly see {@link SeenStarter} */
-  beat(id: string, since: number, isEarly: boolean): Promise<void>;
+  /** Says that a process is there. @returns another text than before if it was forgotten meanwhile */
+  beat(starter: Omit<SeenStarter, 'beats'>): Promise<string>;
   all(): Promise<SeenStarter[]>;
   /** Forgets a process, unless it has said since then that it is there. */
   forget(seen: Pick<SeenStarter, 'id'> & Partial<SeenStarter>): Promise<void>;

@@ -188,6 +188,11 @@ export const PROBLEMS = {
     'The payload is not kept any more',
     'It was erased, or is older than `HOOKLINE_PAYLOAD_DAYS`. The certificate stays valid without it.',
   ],
+  feed_position_gone: [
+    410,
+    'Events behind this position may have been removed',
+    'Go on at the position that `detail` names: what came before is past its retention ([feed](feed.md)).',
+  ],
   version_withdrawn: [410, 'The API version has been withdrawn', 'Move to the version named in `detail`.'],
   precondition_failed: [
     412,
@@ -204,6 +209,16 @@ export const PROBLEMS = {
     417,
     'The expectation cannot be met',
     'Leave `Expect` out, or send `Expect: 100-continue`.',
+  ],
+  feed_consumer_limit_reached: [
+    409,
+    'The account has as many consumers of its feed as it may have',
+    'Delete a consumer that is not used: `DELETE /v18.0/feed/consumers/{name}`.',
+  ],
+  feed_wait_limit_reached: [
+    429,
+    'Too many requests wait for events',
+    'Read the feed without `wait`, or share one reader. [feed](feed.md) has the limits.',
   ],
   rate_limited: [429, 'Too many requests', 'Wait for the number of seconds in `Retry-After`.'],
   head_too_large: [

@@ -4,6 +4,7 @@ import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { EventStore, EventToStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import { keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
 import { inOrder } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
@@ -107,6 +108,17 @@ export class EventRepository implements EventStore {
     await this.batches.complete();
     const find = (id: { $gt: string }) => this.model.find({ _id: id, starter });
     for await (const some of inOrder(find, idsBeginAt('event', since))) yield this.believed(some);
+  }
+
+  /**
+   * Events from this time on are all kept, milliseconds since the epoch.
+   *
+   * @param kinds that the account's events can have; absent: by the shortest rule of the installation
+   */
+  keptFrom(accountId: string, kinds: readonly string[] | undefined): number {
+    const { records } = this.retention;
+    const days = kinds ? Math.min(...kinds.map((kind) => records.days(accountId, kind))) : records.least;
+    return sharedNow() - days * DAY_MS - OPEN_AT_MOST_MS;
   }
 
   /** Those of some documents that are what was written and can be sent: others are started by nobody. */

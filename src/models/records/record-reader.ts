@@ -3,6 +3,7 @@ import { leafHash } from '../../../packages/tlog/src/index.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, OPEN_STATUSES, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
+import { type EventHead, idAt } from '../../domain/feed/feed.js';
 import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type RecordKey, saltPurposes } from '../../domain/records/commitments.js';
@@ -296,6 +297,43 @@ export class RecordReader implements RecordReads {
       .lean();
     this.unaltered.requireEvents(found);
     return found.map((document) => toEvent(document));
+  }
+
+  /**
+   * Events of an account as they tell of themselves without their payloads, in the order of their ids.
+   *
+   * @param which some ids, or all between two positions of the feed
+   */
+  async eventHeads(
+    accountId: string,
+    which: readonly string[] | { after: string; before: string },
+    limit: number,
+  ): Promise<EventHead[]> {
+    const isRange = !Array.isArray(which);
+    const { after, before } = which as { after: string; before: string };
+    const _id = isRange ? { $gt: idAt(after), $lt: idAt(before) } : { $in: [...which] };
+    if (!isRange && which.length === 0) return [];
+    const found = await this.eventModel
+      .find({ account_id: accountId, _id }, { event_kind: 1, payload_bytes: 1, is_test: 1 })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .lean();
+    return found.map(({ _id: id, event_kind: kind, payload_bytes, is_test }) => ({
+      ...{ id, kind, payload_bytes, is_test: is_test === true },
+    }));
+  }
+
+  /** Some events of an account with their payloads, by id, whether somebody has altered them or not. */
+  async eventsOf(accountId: string, ids: readonly string[]): Promise<Map<string, OpenedEvent>> {
+    if (ids.length === 0) return new Map();
+    const found = await this.eventModel.find({ _id: { $in: [...ids] }, account_id: accountId }).lean();
+    const opened = await Promise.all(found.map((document) => this.unaltered.event(document)));
+    return new Map(opened.map((one) => [one.event.id, one]));
+  }
+
+  /** The id of the event of an account with a number; `undefined` if none has it. */
+  async eventNumbered(accountId: string, sequence: number): Promise<string | undefined> {
+    return (await this.eventModel.findOne({ account_id: accountId, sequence }, { _id: 1 }).lean())?._id;
   }
 
   /** Events with one of some business keys, at most a number of them. @param accountOf whose each token is */

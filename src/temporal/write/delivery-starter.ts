@@ -16,9 +16,11 @@ import type { KeptEvent, Starters, StoredEvent } from '../../domain/delivery/sto
 import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
+import type { FeedPlaces } from '../../domain/feed/feed.js';
 import type { NamedEndpoint } from '../../domain/ledger/summaries.js';
 import type { RowSearch } from '../../domain/records/row-search.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
+import { TIMINGS } from '../../domain/timings.js';
 import { readTaskAttempt } from '../read/history.js';
 import {
   type EventHints,
@@ -28,6 +30,7 @@ import {
   type StartPlan,
   type StartPlanner,
 } from './accept/event-intake.js';
+import { FeedOrder } from './accept/feed-order.js';
 import { RetriedStarts } from './accept/retried-starts.js';
 import { Unstarted } from './accept/unstarted.js';
 import type { PendingDelivery } from './admission.js';
@@ -68,6 +71,7 @@ export interface DeliveryStarterOptions extends StartCallOptions, IntakeOptions 
   startsInFlight: number;
   /** Where it says that this process is there. */
   starters: Pick<Starters, 'beat'>;
+  feed: FeedPlaces;
   /** Called with what keeps deliveries from being started, which is tried again. */
   onTrouble?: ((error: unknown) => void) | undefined;
 }
@@ -94,7 +98,7 @@ export class DeliveryStarter implements StartPlanner {
   private readonly calls: StartCalls;
   readonly intake: EventIntake;
   private readonly unstarted = new Unstarted();
-  private saying: Promise<void> = Promise.resolve();
+  readonly order: FeedOrder;
   private readonly retrying: RetriedStarts;
   private readonly underWay = new Set<Promise<unknown>>();
   /**
@@ -110,6 +114,10 @@ export class DeliveryStarter implements StartPlanner {
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
     this.calls = new StartCalls(options);
+    const { starters, feed, timings = TIMINGS } = options;
+    const { id, isEarly, unstarted } = this;
+    const beat = (settled: number) => starters.beat({ id, isEarly, since: unstarted.since(), settled });
+    this.order = new FeedOrder(feed, beat, timings.starter_dead_ms);
     this.intake = new EventIntake(this, options);
     this.retrying = new RetriedStarts(options.onTrouble);
     if (options.startsInFlight === 0) return;
@@ -135,20 +143,10 @@ export class DeliveryStarter implements StartPlanner {
     return this.intake.accept(offer);
   }
 
-  /**
-   * Says that this process is there, and from which time on its events may not have been started. What is said last is
-   * written last.
-   */
-  beat(): Promise<void> {
-    const say = () => this.options.starters.beat(this.id, this.unstarted.since(), this.isEarly);
-    this.saying = this.saying.then(say, say);
-    return this.saying;
-  }
-
   async offered({ event_id }: AcceptedEvent): Promise<void> {
     this.unstarted.offer(event_id);
     // What has happened before, and is told late, is older than what was said last.
-    if (idTime(event_id) < sharedNow() - TOLD_LATE_MS) await this.beat();
+    if (idTime(event_id) < sharedNow() - TOLD_LATE_MS) await this.order.beat();
   }
 
   withdrawn({ event_id }: AcceptedEvent): void {
@@ -192,14 +190,15 @@ export class DeliveryStarter implements StartPlanner {
         const carrier = carrierOf.get(target.endpoint_id);
         return { ...target, ...(carrier !== undefined && { carrier }) };
       }),
-      stored: async () => {
+      stored: async (placed) => {
         this.beginEarly(pending);
         const started = isAdmitted
           ? Promise.all(reserved.map((one) => one.stored()))
           : this.startUnadmitted(event, targets, pending);
-        this.underWay.add(started);
-        await started;
-        this.underWay.delete(started);
+        const done = Promise.all([started, placed]);
+        this.underWay.add(done);
+        await done;
+        this.underWay.delete(done);
         this.unstarted.remove(event_id);
       },
       dropped: () => {
@@ -329,7 +328,7 @@ export class DeliveryStarter implements StartPlanner {
       const asked_at = performance.now();
       for (const id of await store.stored(doubted)) {
         const stored = await store.find(id);
-        if (stored) await this.startStored(stored);
+        if (stored) await Promise.all([this.order.stored(stored.event), this.startStored(stored)]);
         this.unstarted.settle(id);
       }
       for (const id of doubted) this.unstarted.notStored(id, asked_at);

@@ -4,7 +4,8 @@ import { outOfReach } from './problems.js';
 /**
  * Answers within a time limit, whatever hangs behind: `503` if the work has not ended by then. It is the last guard,
  * for servers that accept calls and stay silent. The work is not stopped, so the response says only what is known. A
- * request that is still being sent may take longer: then its sender is what takes long.
+ * request that is still being sent may take longer: then its sender is what takes long. So may one that was asked to
+ * wait, as long as it does that.
  *
  * @param limitMs from the request's arrival, or from its last byte
  * @param isUnavailable receives errors that come after the response
@@ -34,6 +35,10 @@ function startLimit(ctx: Context, limitMs: number) {
       timer = setTimeout(() => {
         if (isBeingSent(ctx)) {
           ctx.req.once('close', start);
+          return;
+        }
+        if (ctx.state.isWaiting) {
+          start();
           return;
         }
         hasExpired = true;

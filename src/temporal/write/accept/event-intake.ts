@@ -14,6 +14,7 @@ import type { FailingMark } from '../../../domain/endpoint/incident.js';
 import { storableEvent } from '../../../domain/ledger/sealed-event.js';
 import type { OrderPlaces } from '../../../domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
+import type { FeedOrder } from './feed-order.js';
 import { PlaceIntake } from './place-intake.js';
 
 /** Events that are inserted together, and the bytes of their payloads. */
@@ -51,8 +52,12 @@ export interface Offer {
 export interface StartPlan {
   targets: readonly StoredTarget[];
   carriers: readonly string[];
-  /** The event is stored: starts its deliveries. Resolves when that is done, which may be long after. */
-  stored(): Promise<void>;
+  /**
+   * The event is stored: starts its deliveries. Resolves when that is done, which may be long after.
+   *
+   * @param placed resolves when it has its place in the feed
+   */
+  stored(placed: Promise<void>): Promise<void>;
   /** The event is not stored, and will not be. */
   dropped(): void;
   /** Nobody knows whether it is stored. */
@@ -65,6 +70,7 @@ export interface StartPlanner {
   readonly id: string;
   /** So much waits to be started that producers should slow down. */
   readonly isBehind: boolean;
+  readonly order: Pick<FeedOrder, 'begin' | 'end' | 'stored'>;
   /** An event may be stored from now on: whoever looks after this process finds it, if it dies. */
   offered(event: AcceptedEvent): Promise<void>;
   /** It has not been planned, and will not be. */
@@ -155,7 +161,7 @@ export class EventIntake {
       });
     } catch (error) {
       for (const { plan } of planned) plan.dropped();
-      for (const { event } of offers) this.planner.withdrawn(event);
+      for (const { event } of offers) this.withdraw(event);
       throw error;
     }
     void this.write(planned, (events) => this.options.store.insertTogether(events));
@@ -163,6 +169,7 @@ export class EventIntake {
   }
 
   private async prepared(event: AcceptedEvent, subject: string | undefined) {
+    this.planner.order.begin(event.event_id);
     try {
       const [storable] = await Promise.all([
         storableEvent(this.options.sealer, event, subject),
@@ -170,9 +177,14 @@ export class EventIntake {
       ]);
       return storable;
     } catch (error) {
-      this.planner.withdrawn(event);
+      this.withdraw(event);
       throw error;
     }
+  }
+
+  private withdraw(event: AcceptedEvent): void {
+    this.planner.order.end(event.event_id);
+    this.planner.withdrawn(event);
   }
 
   private async insertWaiting(): Promise<void> {
@@ -196,7 +208,7 @@ export class EventIntake {
       try {
         return [{ waiting, plan: this.planner.plan(storable.event, targets, hints) }];
       } catch (error) {
-        this.planner.withdrawn(waiting.event);
+        this.withdraw(waiting.event);
         reject(error);
         return [];
       }
@@ -223,19 +235,23 @@ export class EventIntake {
   }
 
   /** Answers with the stored event. Whoever accepted it may have died before it took its places. */
-  private repeated(waiting: Waiting, kept: KeptEvent): void {
+  private repeated({ event, ...waiting }: Waiting, kept: KeptEvent): void {
+    const { order } = this.planner;
+    const isSame = kept.event_id === event.event_id;
+    if (!isSame) order.end(event.event_id);
+    const inFeed = isSame ? order.stored(event) : undefined;
     const placed = this.places.take(kept);
-    if (placed === undefined) waiting.resolve(kept);
-    else placed.then(() => waiting.resolve(kept), waiting.reject);
+    Promise.all([placed, inFeed]).then(() => waiting.resolve(kept), waiting.reject);
   }
 
   private accepted(waiting: Waiting, plan: StartPlan): void {
     this.options.payloads.remember(waiting.event, waiting.event.payload);
+    const inFeed = this.planner.order.stored(waiting.event);
     const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
-    if (placed === undefined) this.start(waiting, plan);
+    if (placed === undefined) this.start(waiting, plan, inFeed);
     else
       placed.then(
-        () => this.start(waiting, plan),
+        () => this.start(waiting, plan, inFeed),
         (error) => {
           // It is started all the same, and takes its places then.
           plan.unsure();
@@ -245,13 +261,13 @@ export class EventIntake {
   }
 
   /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
-  private start(waiting: Waiting, plan: StartPlan): void {
-    const started = plan.stored();
+  private start(waiting: Waiting, plan: StartPlan, inFeed: Promise<void>): void {
+    const started = plan.stored(inFeed);
     const kept = keptOf(waiting);
     const inTime = this.planner.isBehind
       ? withTimeout(SLOWED_MS, started).catch(() => {})
       : Promise.resolve();
-    void inTime.then(() => waiting.resolve(kept));
+    void Promise.all([inFeed, inTime]).then(() => waiting.resolve(kept));
   }
 
   /** An insert of which nobody knows how it ended is asked for: what is stored is accepted, whatever its call says. */
@@ -266,6 +282,7 @@ export class EventIntake {
         this.accepted(waiting, plan);
       } else {
         // The write may still be under way.
+        this.planner.order.end(waiting.event.event_id);
         plan.unsure();
         waiting.reject(error);
       }

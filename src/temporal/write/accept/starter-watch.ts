@@ -1,3 +1,4 @@
+import { idTime } from '../../../domain/basics/id-time.js';
 import type { EventStore, Starters } from '../../../domain/delivery/stored-event.js';
 import type { DeliveryStarter } from '../delivery-starter.js';
 
@@ -8,7 +9,7 @@ import type { DeliveryStarter } from '../delivery-starter.js';
  * that only stood still finds its deliveries started.
  */
 export class StarterWatch {
-  private readonly starter: Pick<DeliveryStarter, 'id' | 'startStored' | 'settleDoubts'>;
+  private readonly starter: Pick<DeliveryStarter, 'id' | 'order' | 'startStored' | 'settleDoubts'>;
   private readonly starters: Starters;
   private readonly store: Pick<EventStore, 'ofStarter'>;
   private readonly deadAfterMs: number;
@@ -21,7 +22,7 @@ export class StarterWatch {
    * @param now milliseconds on a clock that only goes forward
    */
   constructor(
-    starter: Pick<DeliveryStarter, 'id' | 'startStored' | 'settleDoubts'>,
+    starter: Pick<DeliveryStarter, 'id' | 'order' | 'startStored' | 'settleDoubts'>,
     { starters, store }: { starters: Starters; store: Pick<EventStore, 'ofStarter'> },
     deadAfterMs: number,
     now: () => number = () => performance.now(),
@@ -35,20 +36,23 @@ export class StarterWatch {
 
   /**
    * Starts what this process does not know to be stored, and what a dead one has left. That lasts as long as Temporal
-   * is away, so nothing waits for it: above all, {@link DeliveryStarter.beat} does not.
+   * is away, so nothing waits for it: above all, heartbeats do not.
    */
   async look(): Promise<void> {
     const { starter, starters } = this;
     await starter.settleDoubts();
     const others = (await starters.all()).filter(({ id }) => id !== starter.id);
     for (const id of this.seen.keys()) if (!others.some((other) => other.id === id)) this.seen.delete(id);
-    for (const { id, beats, since, isEarly } of others) {
+    for (const { id, beats, since, settled, isEarly } of others) {
       const seen = this.seen.get(id);
       if (seen?.beats !== beats) this.seen.set(id, { beats, at: this.now() });
       else if (this.now() - seen.at >= this.deadAfterMs) {
         for await (const some of this.store.ofStarter(id, since))
-          for (const stored of some)
+          for (const stored of some) {
+            // It may not have got its place in the feed.
+            if (idTime(stored.event.event_id) < settled) await starter.order.stored(stored.event);
             await starter.startStored(stored, isEarly ? { by: id, is_lost: true } : undefined);
+          }
         await starters.forget({ id, beats });
         // Meanwhile, the others may have gone on for long.
         return;

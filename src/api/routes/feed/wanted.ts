@@ -1,0 +1,16 @@
+import { matchesFilter, valuesOf } from '../../../../packages/payload-contract/src/index.js';
+import type { Endpoint } from '../../../domain/endpoint/endpoint.js';
+import { matchesKind } from '../../../domain/event/event-kinds.js';
+import type { Wanted } from '../../../models/feed/feed-reader.js';
+
+/** The events that an endpoint is registered for now. One whose payload is gone meets no filter. */
+export function wantedBy({ event_kinds, filter }: Pick<Endpoint, 'event_kinds' | 'filter'>): Wanted {
+  return {
+    isOfKind: (kind) => matchesKind(event_kinds, kind),
+    matches: (payload) =>
+      filter === undefined || (payload !== undefined && matchesFilter(filter, valuesOf(payload))),
+  };
+}
+
+/** All events of an account. */
+export const EVERYTHING: Wanted = { isOfKind: () => true, matches: () => true };
