@@ -354,6 +354,12 @@ export interface SubjectErasures {
   complete(plan: ErasurePlan, cancelled: number): Promise<void>;
 }
 
+/** Sends a scheduled event if it is due. @returns how long to wait otherwise, or that there is none */
+export type ScheduledSender = (key: {
+  account_id: string;
+  id: string;
+}) => Promise<{ is_missing?: true; wait_ms?: number }>;
+
 /** Dependencies of the activities. */
 export interface ActivityDependencies {
   /** Makes one attempt. @throws if it could not be made */
@@ -381,6 +387,7 @@ export interface ActivityDependencies {
   ends: UnannouncedEnds;
   log: LogWrites;
   erasures: SubjectErasures;
+  sendScheduled: ScheduledSender;
   /** Sent as `User-Agent`. */
   userAgent: string;
   /** The address of the API as subscribers see it; absent if they cannot reach it. */

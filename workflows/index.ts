@@ -9,4 +9,5 @@ export { fanOutEvent } from './fan-out-event.js';
 export { eraseSubject } from './privacy/erase-subject.js';
 export { keepRecords } from './records/keep-records.js';
 export { replayDeliveries } from './replay-deliveries.js';
+export { sendScheduled } from './schedule/send-scheduled.js';
 export { tellTime } from './tell-time.js';

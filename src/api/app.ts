@@ -35,6 +35,7 @@ import {
 import { endpointOperations } from './routes/endpoints/endpoints.js';
 import { eventKindOperations } from './routes/event-kinds/event-kinds.js';
 import { eventOperations } from './routes/events/events.js';
+import { scheduledOperations } from './routes/events/scheduled.js';
 import { explainOperations } from './routes/explain/explain.js';
 import { missedOperations } from './routes/explain/missed.js';
 import { exportOperations } from './routes/exports/exports.js';
@@ -117,6 +118,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
 function operationsOf(dependencies: ApiDependencies): Operation[] {
   return [
     ...eventOperations(dependencies),
+    ...scheduledOperations(dependencies),
     ...eventKindOperations(dependencies),
     ...endpointOperations(dependencies),
     ...endpointChangeOperations(dependencies),

@@ -29,6 +29,8 @@ import { parseWitnesses } from './service/log/witnesses.js';
 import { createLogWriter } from './service/log/writer.js';
 import { createReadiness } from './service/readiness.js';
 import { prepareSchedule } from './service/records/schedule.js';
+import { createScheduledSender } from './service/scheduled.js';
+import { keepNumbers } from './service/sequence/keep-numbers.js';
 import { keepNumbersAudited } from './service/sequence/number-audit.js';
 import { createRestoreWatch } from './service/sequence/restore-watch.js';
 import { connectServers, type Servers } from './service/servers.js';
@@ -169,6 +171,8 @@ async function startParts(
     alerts &&
     createLogWatch(logger, registry, alerts.raiser, parseWitnesses(settings.HOOKLINE_LOG_WITNESSES));
   const restores = createRestoreWatch(settings, servers, logger);
+  const { stop: stopNumbers, ...numbers } = keepNumbers(servers, { restores, logWatch }, logger);
+  writes.add(stopNumbers);
   const serves = new Stops();
   const works = new Stops();
   stops.add(() => stopSideBySide(limits, serves, works));
@@ -183,6 +187,7 @@ async function startParts(
         ...attempts,
         ...alerts,
         log: createLogWriter(settings, servers, logWatch, restores),
+        sendScheduled: createScheduledSender(servers, starter, numbers.numbers),
       },
       ledger,
       bundlePath,
@@ -213,7 +218,7 @@ async function startParts(
           servers,
           {
             ...{ ...health, addressPolicy, starter, incidents, registry, tracing, logger, development },
-            ...{ restores, logWatch },
+            ...{ restores, ...numbers },
           },
           listeners,
           { serves, writes },

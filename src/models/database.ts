@@ -27,6 +27,7 @@ import { EventKindRepository } from './event/event-kinds.js';
 import { EventRepository } from './event/events.js';
 import { KeySecretRepository } from './event/key-secrets.js';
 import { PayloadReader } from './event/payloads.js';
+import { ScheduledEvents } from './event/scheduled-events.js';
 import { StarterRepository } from './event/starters.js';
 import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
@@ -171,6 +172,7 @@ export async function connectDatabase(
     rateWindows: new RateWindowRepository(connection),
     starters: new StarterRepository(connection),
     startedReplays: new StartedReplays(connection, accountLocks),
+    scheduled: new ScheduledEvents(connection, box),
     segments,
     sequences: new SequenceRepository(connection, box),
     minutes: new MinuteRepository(connection),

@@ -73,6 +73,7 @@ const ONE_OF =
 /** Tag of each first part of a path. */
 const TAGS = {
   events: 'What producers send',
+  scheduled_events: 'Events that are sent at a later time',
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',
   endpoints: 'Where events are delivered',
   deliveries: 'What happened to each event at each endpoint',

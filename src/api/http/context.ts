@@ -22,6 +22,7 @@ import type { InstallationReader } from '../../temporal/read/installation/instal
 import type { ReplaySources } from '../../temporal/read/replay/replay-page.js';
 import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import type { VisibilityBudget } from '../../temporal/server/visibility/visibility-budget.js';
+import type { ScheduledExecutions } from '../../temporal/write/accept/scheduled-executions.js';
 import type { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
 import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
@@ -100,6 +101,7 @@ export interface ApiDependencies {
   events: EventReader;
   /** Makes calls to Temporal that list or count. */
   visibility: Pick<VisibilityBudget, 'asPerson'>;
+  scheduledExecutions: ScheduledExecutions;
   replays: Replays;
   /** Starts the erasure of a subject; resolves once Temporal has persisted it. */
   startErasure: (plan: ErasurePlan) => Promise<void>;

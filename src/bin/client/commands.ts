@@ -46,6 +46,7 @@ export const CLIENT_COMMANDS = {
       '--while-parked          waits also while a delivery is parked',
       '--idempotency-key KEY   a repeat with the same key starts nothing twice',
       '--endpoints ep_1,ep_2   the only endpoints that may get it',
+      '--deliver-at TIME       sends it then, at most a year ahead',
       JSON_HELP,
     ],
     options: {
@@ -56,6 +57,7 @@ export const CLIENT_COMMANDS = {
       'while-parked': flag,
       'idempotency-key': text,
       endpoints: text,
+      'deliver-at': text,
       json,
     },
     run: async (values, positionals) => (await import('./trigger/trigger.js')).trigger(values, positionals),
