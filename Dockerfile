@@ -5,6 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
 COPY packages/embedded-servers/package.json packages/embedded-servers/
+COPY packages/payload-contract/package.json packages/payload-contract/
 COPY packages/tlog/package.json packages/tlog/
 # No dependency needs its install script: native parts come as packages.
 RUN npm ci --ignore-scripts
@@ -23,6 +24,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
 COPY packages/embedded-servers/package.json packages/embedded-servers/
+COPY packages/payload-contract/package.json packages/payload-contract/
 COPY packages/tlog/package.json packages/tlog/
 RUN npm ci --omit=dev --ignore-scripts
 

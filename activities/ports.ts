@@ -19,9 +19,10 @@ import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
 import type { AttemptOrders } from '../src/domain/records/row/attempt-orders.js';
 import type { DeliveryRows, TerminatedExecutions } from '../src/domain/records/told.js';
-import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
+import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
+import type { ScheduledSender } from './scheduled-sender.js';
 
 /** Attempts of an execution to make in the direct lane, inside a workflow task. */
 export interface DirectAttempts extends AttemptOrders, Asked {}
@@ -256,9 +257,7 @@ export interface LedgerWriter {
    * wait again.
    */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
-  /**
-   * Attempts one of the oldest deliveries that wait for an endpoint, if there is one.
-   */
+  /** Attempts one of the oldest deliveries that wait for an endpoint, if there is one. */
   probe(endpoint: EndpointKey): Promise<void>;
   /** Accepts an event, once, however often it is called: it is stored, and its deliveries are started after that. */
   accept(offer: { event: AcceptedEvent; targets: readonly DeliveryTarget[] }): Promise<unknown>;
@@ -306,6 +305,8 @@ export interface ReplayLedger {
     items: readonly ReplayItem[],
     at: number,
   ): Promise<(outcomes: ReadonlyMap<string, ChangeOutcome>) => Promise<void>>;
+  /** Keeps how a replay ended. */
+  end(plan: ReplayPlan, progress: ReplayProgress, runId: string): Promise<void>;
 }
 
 /** The log that proves what was recorded. */
@@ -353,12 +354,6 @@ export interface SubjectErasures {
   /** @param cancelled deliveries that were cancelled */
   complete(plan: ErasurePlan, cancelled: number): Promise<void>;
 }
-
-/** Sends a scheduled event if it is due. @returns how long to wait otherwise, or that there is none */
-export type ScheduledSender = (key: {
-  account_id: string;
-  id: string;
-}) => Promise<{ is_missing?: true; wait_ms?: number }>;
 
 /** Dependencies of the activities. */
 export interface ActivityDependencies {

@@ -35,6 +35,8 @@ export interface ReplayDeliveriesInput {
   plan: ReplayPlan;
   /** Present if the run continues another one. */
   so_far?: ReplaySoFar;
+  /** Its end is kept in MongoDB. */
+  keeps_end?: true;
 }
 
 /** How far a replay is. */

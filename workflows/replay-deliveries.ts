@@ -32,7 +32,7 @@ import { type Operator, operatorName, REPLAY_UPDATES, type ReplayUpdate } from '
  */
 const MAX_BATCH = 100;
 
-const { findForReplay, actForReplay } = proxyActivities<Activities>({
+const { findForReplay, actForReplay, endReplay } = proxyActivities<Activities>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',
   retry: {
@@ -47,20 +47,20 @@ const { findForReplay, actForReplay } = proxyActivities<Activities>({
  * ledger page by page, and keeps what a page holds until it has acted on it; so it goes on where it was, however it is
  * interrupted.
  */
-export async function replayDeliveries({ plan, so_far }: ReplayDeliveriesInput): Promise<ReplayProgress> {
-  return new LiveReplay(plan, so_far).run();
+export async function replayDeliveries(input: ReplayDeliveriesInput): Promise<ReplayProgress> {
+  return new LiveReplay(input).run();
 }
 
 /** A replay in its workflow. */
 class LiveReplay {
-  private readonly plan: ReplayPlan;
+  private readonly input: Omit<ReplayDeliveriesInput, 'so_far'>;
   private readonly batchSize: number;
   private soFar: ReplaySoFar;
 
-  constructor(plan: ReplayPlan, soFar: ReplaySoFar = { progress: NO_PROGRESS, items: [] }) {
-    this.plan = plan;
-    this.batchSize = Math.min(plan.rate, MAX_BATCH);
-    this.soFar = soFar;
+  constructor({ so_far = { progress: NO_PROGRESS, items: [] }, ...input }: ReplayDeliveriesInput) {
+    this.input = input;
+    this.batchSize = Math.min(this.plan.rate, MAX_BATCH);
+    this.soFar = so_far;
     for (const action of ['pause', 'resume', 'cancel'] as const)
       setHandler<ReplayProgress, [Operator | undefined], ReplayUpdate>(
         REPLAY_UPDATES[action],
@@ -81,7 +81,13 @@ class LiveReplay {
       if (!isCancellation(error)) throw error;
       if (!isOver(this.progress.state)) this.act('cancel', 'temporal');
     }
+    if (this.input.keeps_end)
+      await CancellationScope.nonCancellable(() => endReplay({ plan: this.plan, progress: this.progress }));
     return this.progress.state === 'finished' ? this.progress : endCancelled();
+  }
+
+  private get plan(): ReplayPlan {
+    return this.input.plan;
   }
 
   private get progress(): ReplayProgress {
@@ -143,6 +149,6 @@ class LiveReplay {
 
   private async carryOn(): Promise<void> {
     await condition(allHandlersFinished);
-    await continueWithMemo<typeof replayDeliveries>({ plan: this.plan, so_far: this.soFar });
+    await continueWithMemo<typeof replayDeliveries>({ ...this.input, so_far: this.soFar });
   }
 }

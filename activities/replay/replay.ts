@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { activityInfo } from '@temporalio/activity';
 import pLimit from 'p-limit';
 import type { ChangeOutcome } from '../../src/domain/change/change.js';
-import type { ReplayItem, ReplayPlan, ReplayResult } from '../../src/domain/replay/replay.js';
+import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../../src/domain/replay/replay.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { ActivityDependencies, ReplayPage } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
@@ -32,6 +33,10 @@ export function createReplayActivities({ replays }: Pick<ActivityDependencies, '
         await ended(outcomesOf(results));
         return results;
       }),
+
+    /** Keeps how a replay ended. */
+    endReplay: ({ plan, progress }: { plan: ReplayPlan; progress: ReplayProgress }): Promise<void> =>
+      replays.end(plan, progress, activityInfo().workflowExecution?.runId ?? ''),
   };
 }
 

@@ -3,7 +3,7 @@ import Koa from 'koa';
 import { documentRoutes } from './docs/documents.js';
 import { errorRoutes } from './docs/error-pages.js';
 import { createOpenApiDocument } from './docs/openapi.js';
-import { type ApiDependencies, type Middleware, ownerOf, type State } from './http/context.js';
+import type { ApiDependencies, Middleware, State } from './http/context.js';
 import { countFromZero } from './http/metrics.js';
 import { requireJsonAccepted } from './http/middleware/accept.js';
 import { checkVersion, setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js';
@@ -33,6 +33,7 @@ import {
   endpointVerificationOperations,
 } from './routes/endpoints/endpoint-verification.js';
 import { endpointOperations } from './routes/endpoints/endpoints.js';
+import { catalogueOperations } from './routes/event-kinds/catalogue.js';
 import { eventKindOperations } from './routes/event-kinds/event-kinds.js';
 import { eventOperations } from './routes/events/events.js';
 import { scheduledOperations } from './routes/events/scheduled.js';
@@ -109,7 +110,6 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.use(requireJsonAccepted);
   app.use(authenticate(dependencies));
   app.use(limitCaller(dependencies.limiters));
-  app.use(askFor(dependencies));
   app.use(answerOperations(declared));
   return app;
 }
@@ -120,6 +120,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...eventOperations(dependencies),
     ...scheduledOperations(dependencies),
     ...eventKindOperations(dependencies),
+    ...catalogueOperations(dependencies),
     ...endpointOperations(dependencies),
     ...endpointChangeOperations(dependencies),
     ...endpointSecretOperations(dependencies),
@@ -153,14 +154,6 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
 function unversioned(router: Router<State>): Middleware {
   const routes = router.routes() as unknown as Middleware; // it gives the context its parameters itself
   return (ctx, next) => (VERSIONED.test(ctx.path) ? next() : routes(ctx, next));
-}
-
-/** Names the account whose lists in Temporal the request reads, or the platform or operator that acts for it. */
-function askFor({ visibility }: ApiDependencies): Middleware {
-  return (ctx, next) => {
-    const { account, platform } = ownerOf(ctx);
-    return visibility.asPerson({ platform: ctx.state.caller.home_account_id ?? platform, account }, next);
-  };
 }
 
 /** Operations that need no token, and nothing beside them. Each request counts against its address. */

@@ -42,7 +42,7 @@ import { ErasureRepository } from './privacy/erasures.js';
 import { PrivateInputs } from './privacy/private-inputs.js';
 import { EndRepository } from './records/ends.js';
 import { RecordRepository, type Retention } from './records/records.js';
-import { StartedReplays } from './replay/started-replays.js';
+import { ReplayRepository } from './replay/replays.js';
 import { SequenceRepository } from './sequence/sequences.js';
 import { MinuteRepository } from './stats/minutes.js';
 import { TallyRepository } from './stats/tallies.js';
@@ -171,7 +171,7 @@ export async function connectDatabase(
     profiles,
     rateWindows: new RateWindowRepository(connection),
     starters: new StarterRepository(connection),
-    startedReplays: new StartedReplays(connection, accountLocks),
+    replays: new ReplayRepository(connection, accountLocks, changesDays, box),
     scheduled: new ScheduledEvents(connection, box),
     segments,
     sequences: new SequenceRepository(connection, box),

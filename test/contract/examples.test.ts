@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { isEmailAddress } from '../../src/domain/event/email-address.js';
+import { isEmailAddress } from '../../packages/payload-contract/src/index.js';
 
 interface Media {
   schema: object;

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { isEmailAddress } from '../../src/domain/event/email-address.js';
+import { isEmailAddress } from '../../packages/payload-contract/src/index.js';
 import { EVENT_KINDS } from '../../src/domain/event/event-kinds.js';
 import { PROBLEMS } from '../../src/domain/http/problems.js';
 import { matchSnapshot } from '../support/snapshot.js';

@@ -29,6 +29,7 @@ const ACTIVITIES = {
   endAccess: true,
   eraseAccountPayloads: true,
   endOpenDeliveries: true,
+  endReplay: true,
   findForReplay: true,
   keepRows: true,
   recordTerminated: true,

@@ -75,6 +75,7 @@ const TAGS = {
   events: 'What producers send',
   scheduled_events: 'Events that are sent at a later time',
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',
+  catalogue: "The account's event kinds as OpenAPI and AsyncAPI documents, for subscribers' generators",
   endpoints: 'Where events are delivered',
   deliveries: 'What happened to each event at each endpoint',
   subjects: 'Persons that events are about: erasing their payloads',

@@ -1,9 +1,15 @@
+import {
+  isSchema,
+  mapSchema,
+  referencedDefinition,
+  type Schema,
+} from '../../../packages/payload-contract/src/schema/schema-keywords.js';
 import { EVENT_KINDS, type EventKind } from '../../domain/event/event-kinds.js';
 import type { JsonObject } from './json.js';
 import { type SchemaComponents, toPascalCase } from './schema-components.js';
 
 /** Headers of every delivery: those of Standard Webhooks, and Hookline's own. */
-const HEADERS: Record<string, { description: string; schema: JsonObject; example: string }> = {
+export const WEBHOOK_HEADERS: Record<string, { description: string; schema: JsonObject; example: string }> = {
   'webhook-id': {
     description: "The event's id. It is the same in every attempt and resend: use it to ignore repeats.",
     schema: { type: 'string' },
@@ -32,36 +38,72 @@ const HEADERS: Record<string, { description: string; schema: JsonObject; example
   },
 };
 
-/**
- * Webhooks that endpoints receive: one for each kind that every account has. Kinds that an account has added are
- * delivered alike.
- */
-export function describeWebhooks(components: SchemaComponents): JsonObject {
-  return Object.fromEntries(EVENT_KINDS.map((kind) => [kind.name, { post: describe(kind, components) }]));
-}
-
-/** The payload of a kind, as a component. Our own time format is written as the standard one, in UTC. */
-export function payloadSchema(
-  { name, description, schema }: EventKind,
+/** Webhooks that endpoints receive: one for each of some kinds, by default those that every account has. */
+export function describeWebhooks(
   components: SchemaComponents,
+  kinds: readonly EventKind[] = EVENT_KINDS,
 ): JsonObject {
-  const { $schema: _, ...rest } = schema;
-  const text = JSON.stringify({ description, ...rest });
-  return components.named(
-    `${toPascalCase(name)}Payload`,
-    JSON.parse(text.replaceAll('"format":"utc-date-time"', '"format":"date-time","pattern":"Z$"')),
+  const names = componentNames(kinds);
+  return Object.fromEntries(
+    kinds.map((kind) => [kind.name, { post: describe(kind, names.get(kind.name) ?? '', components) }]),
   );
 }
 
-function describe(kind: EventKind, components: SchemaComponents): JsonObject {
+/** A name for each kind that generators can name a type by. No two are equal, also of `order.paid` and `order_paid`. */
+export function componentNames(kinds: readonly EventKind[]): Map<string, string> {
+  const taken = new Set<string>();
+  return new Map(
+    kinds.map(({ name }) => {
+      const wanted = toPascalCase(name);
+      let free = wanted;
+      for (let number = 2; taken.has(free); number += 1) free = `${wanted}${number}`;
+      taken.add(free);
+      return [name, free];
+    }),
+  );
+}
+
+/**
+ * The payload of a kind, as a component; its definitions are components beside it. Hookline's own time format is
+ * written as the standard one, in UTC.
+ */
+export function payloadSchema(
+  { name, description, schema }: EventKind,
+  components: SchemaComponents,
+  component = toPascalCase(name),
+): JsonObject {
+  const { $defs, ...root } = schema;
+  const base = `${component}Payload`;
+  const place = (definition: string) => `${base}_${definition}`;
+  const adapted = (one: Schema) => mapSchema(one, (inner) => adapt(inner, place)) as JsonObject;
+  // Generators take no `true` and `false` there.
+  for (const [definition, one] of Object.entries(isSchema($defs) ? $defs : {}))
+    components.all[place(definition)] = isSchema(one) ? adapted(one) : one === false ? { not: {} } : {};
+  return components.named(base, { description, ...adapted(root) });
+}
+
+function adapt(
+  { $schema: _, $id: __, $defs: ___, ...schema }: Schema,
+  place: (name: string) => string,
+): Schema {
+  const { $ref, format } = schema;
+  const definition = referencedDefinition($ref);
   return {
-    operationId: `receive${toPascalCase(kind.name)}`,
+    ...schema,
+    ...(definition !== undefined && { $ref: `#/components/schemas/${place(definition)}` }),
+    ...(format === 'utc-date-time' && { format: 'date-time', pattern: 'Z$' }),
+  };
+}
+
+function describe(kind: EventKind, component: string, components: SchemaComponents): JsonObject {
+  return {
+    operationId: `receive${component}`,
     tags: ['webhooks'],
     summary: `Receive ${kind.name}: ${lowerFirst(kind.description)}`,
     description:
       'Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.',
     security: [],
-    parameters: Object.entries(HEADERS).map(([name, header]) => ({
+    parameters: Object.entries(WEBHOOK_HEADERS).map(([name, header]) => ({
       name,
       in: 'header',
       required: true,
@@ -70,7 +112,7 @@ function describe(kind: EventKind, components: SchemaComponents): JsonObject {
     requestBody: {
       required: true,
       description: 'The payload, byte for byte as the producer sent it',
-      content: { 'application/json': { schema: payloadSchema(kind, components) } },
+      content: { 'application/json': { schema: payloadSchema(kind, components, component) } },
     },
     responses: {
       '2XX': {

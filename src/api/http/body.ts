@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
+import { findLostDigits } from '../../../packages/payload-contract/src/index.js';
+import { escapePointer } from '../../../packages/payload-contract/src/json-pointer.js';
 import { parseUnicodeJson } from '../../domain/event/payload.js';
-import { findLostDigits } from '../../domain/event/values/exact-json.js';
-import { escapePointer } from '../../domain/http/json-pointer.js';
 import { Problem } from '../../domain/http/problem.js';
 import { requireShallow } from './bounds/nesting.js';
 import { takeTurn } from './bounds/turns.js';

@@ -21,7 +21,6 @@ import type { EventReader } from '../../temporal/read/event-reader.js';
 import type { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
 import type { ReplaySources } from '../../temporal/read/replay/replay-page.js';
 import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
-import type { VisibilityBudget } from '../../temporal/server/visibility/visibility-budget.js';
 import type { ScheduledExecutions } from '../../temporal/write/accept/scheduled-executions.js';
 import type { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
 import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
@@ -99,8 +98,6 @@ export interface ApiDependencies {
   /** Reads all accounts, for the operator alone. */
   installation: InstallationReader;
   events: EventReader;
-  /** Makes calls to Temporal that list or count. */
-  visibility: Pick<VisibilityBudget, 'asPerson'>;
   scheduledExecutions: ScheduledExecutions;
   replays: Replays;
   /** Starts the erasure of a subject; resolves once Temporal has persisted it. */

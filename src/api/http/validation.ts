@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { toPointer } from '../../domain/http/json-pointer.js';
+import { toPointer } from '../../../packages/payload-contract/src/json-pointer.js';
 import { type InputError, MAX_ERRORS, MAX_SHOWN, Problem } from '../../domain/http/problem.js';
 import { cutText } from '../../domain/text/unicode.js';
 import { findExcess } from './bounds/find-excess.js';

@@ -1,13 +1,24 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import {
+  type Cost,
+  checkBounds,
+  compilePayloadSchema,
+  costOf,
+  EXACT_READING,
+  mayLoseDigits,
+  type SchemaSize,
+  stepsFor,
+  type Validator,
+  type Violations,
+} from '../../../packages/payload-contract/src/index.js';
+import {
+  comparesNumbers,
+  type Schema,
+} from '../../../packages/payload-contract/src/schema/schema-keywords.js';
 import type { Owner } from '../../domain/access/owner-turns.js';
 import { type EventKind, findEventKind } from '../../domain/event/event-kinds.js';
 import { invalidPayload, type Payload, readPayload } from '../../domain/event/payload.js';
-import { compilePayloadSchema, type Validator, type Violations } from '../../domain/event/payload-schema.js';
-import { checkBounds, type SchemaSize } from '../../domain/event/schema-bounds.js';
-import { type Cost, costOf, EXACT_READING, stepsFor } from '../../domain/event/schema-cost.js';
-import { comparesNumbers, type Schema } from '../../domain/event/schema-keywords.js';
-import { mayLoseDigits } from '../../domain/event/values/exact-number.js';
 import { type InputError, Problem } from '../../domain/http/problem.js';
 import { CheckPool, tooSlow } from './check-pool.js';
 import { RecentUse } from './fair-queue.js';

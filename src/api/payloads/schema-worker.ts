@@ -1,13 +1,13 @@
 import { createContext, Script } from 'node:vm';
 import { LRUCache } from 'lru-cache';
 import {
+  checkPatterns,
   checkSchemaItself,
   compilePayloadSchema,
   type Validator,
   type Violations,
-} from '../../domain/event/payload-schema.js';
-import { checkPatterns } from '../../domain/event/schema-bounds.js';
-import type { Schema } from '../../domain/event/schema-keywords.js';
+} from '../../../packages/payload-contract/src/index.js';
+import type { Schema } from '../../../packages/payload-contract/src/schema/schema-keywords.js';
 import type { InputError } from '../../domain/http/problem.js';
 
 /** Checks a payload against a schema, or a schema itself. */

@@ -130,10 +130,10 @@ export const CLIENT_COMMANDS = {
     run: async (values, positionals) => (await import('./events.js')).events(values, positionals),
   },
   kinds: {
-    summary: 'list event kinds, or show one with its schema',
-    usage: '[list | show purchase]',
+    summary: 'list event kinds, show one with its schema, or write all of them as a document for generators',
+    usage: '[list | show purchase | openapi | asyncapi]',
     help: [JSON_HELP],
-    actions: ['list', 'show'],
+    actions: ['list', 'show', 'openapi', 'asyncapi'],
     options: { json },
     run: async (values, positionals) => (await import('./events.js')).kinds(values, positionals),
   },

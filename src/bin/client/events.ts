@@ -38,7 +38,7 @@ export async function events(values: Values, [first = 'list', second]: string[])
   print(event.payload_erased ? '\nThe payload was erased.' : `\n${plain(JSON.stringify(event.payload))}`);
 }
 
-/** Lists event kinds, or shows one with its schema. */
+/** Lists event kinds, shows one with its schema, or writes all of them as a document for generators. */
 export async function kinds(values: Values, [first = 'list', second]: string[]): Promise<void> {
   const hookline = await client();
   if (first === 'list')
@@ -47,6 +47,8 @@ export async function kinds(values: Values, [first = 'list', second]: string[]):
       header: ['KIND', 'VERSION', 'DESCRIPTION'],
       cells: ({ name, version, description }) => [name, String(version), description],
     });
+  if (first === 'openapi') return printJson(await hookline.get('/v18.0/catalogue/openapi.json'));
+  if (first === 'asyncapi') return printJson(await hookline.get('/v18.0/catalogue/asyncapi.json'));
   const name = first === 'show' ? second : first;
   if (!name) throw new CommandError('Name the event kind: hookline kinds show purchase');
   const kind = await hookline.get('/v18.0/event_kinds/{name}', { params: { path: { name } } });

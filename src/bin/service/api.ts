@@ -125,7 +125,6 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     events: new EventReader(ledger.sources),
     startErasure: (plan) => startErasure(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE, plan),
     installation: new InstallationReader(client, database.records),
-    visibility: temporal.visibility,
     logKeys: {
       signing: async () => (await logSigners.signers()).map(({ verifier }) => verifier),
       known: logSigners.known,

@@ -6,15 +6,9 @@ import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
-import {
-  LostReplayError,
-  type ReplayInput,
-  type ReplayInputs,
-  type ReplayItem,
-  type ReplayPlan,
-} from '../../domain/replay/replay.js';
+import { LostReplayError, type ReplayItem, type ReplayPlan } from '../../domain/replay/replay.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
-import type { Database } from '../../models/database.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { findForReplay } from '../../temporal/read/replay/replay-finder.js';
@@ -134,7 +128,7 @@ export function createLedger(
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
   const sources = { client, sealer, records: database.records, incidents: database.incidents };
   const deliveries = new DeliveryReader(sources);
-  const replayReader = new ReplayReader(client, replayInputs(database));
+  const replayReader = new ReplayReader(client, database.replays);
   const registrations = new Registrations(database);
   return {
     /** Sources from which deliveries and events are read. */
@@ -142,22 +136,12 @@ export function createLedger(
     starter,
     deliveries,
     control: new DeliveryControl(client, starter, deliveries),
-    replays: new Replays({
-      ...{ client, taskQueue, reader: replayReader, started: database.startedReplays },
-      inputs: replayInputs(database),
-    }),
+    replays: new Replays({ client, taskQueue, reader: replayReader, store: database.replays }),
     replayReader,
     /** Sources in which the deliveries of a replay are found. */
     replaySources: { records: database.records, registrations },
     registrations,
     accountDeletions: new AccountDeletions(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE),
-  };
-}
-
-function replayInputs({ privateInputs }: Pick<Database, 'privateInputs'>): ReplayInputs {
-  return {
-    keep: (replayId, input) => privateInputs.keep(replayId, input),
-    of: (replayIds) => privateInputs.of<ReplayInput>(replayIds),
   };
 }
 
@@ -167,8 +151,8 @@ export function createReplayLedger(
   { starter, control, deliveries, replaySources, registrations }: Ledger,
 ): ReplayLedger {
   const acts = new ReplayActs(client, starter, control, deliveries);
-  const inputs = replayInputs(database);
-  const inputOf = async ({ replay_id }: ReplayPlan) => (await inputs.of([replay_id])).get(replay_id);
+  const inputOf = async ({ account_id, replay_id }: ReplayPlan) =>
+    (await database.replays.get(account_id, replay_id))?.input;
   return {
     async find(plan, cursor) {
       const input = await inputOf(plan);
@@ -186,6 +170,10 @@ export function createReplayLedger(
       const endpoint = await registrations.now(plan.account_id, item.endpoint_id);
       return acts.act(plan, item, endpoint?.target);
     },
+    end: ({ account_id, replay_id }, progress, run_id) =>
+      database.replays.end(account_id, replay_id, {
+        ...{ progress, run_id, closed_at: sharedDate().toISOString() },
+      }),
     async announce(plan, items, at) {
       const { account_id, replay_id: replay, actor } = plan;
       return database.changes.announceReplay(

@@ -1,5 +1,5 @@
+import { toPointer } from '../../../packages/payload-contract/src/json-pointer.js';
 import { isObject } from '../basics/objects.js';
-import { toPointer } from '../http/json-pointer.js';
 
 /** How long changes are kept unless the operator says otherwise, days. */
 export const DEFAULT_CHANGES_DAYS = 400;

@@ -1,9 +1,8 @@
+import { matchesFilter, PayloadValues } from '../../../packages/payload-contract/src/filter/index.js';
 import { parseDuration } from '../basics/duration.js';
 import { isId } from '../basics/ids.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import { matchesKind } from '../event/event-kinds.js';
-import { matchesFilter } from '../filter/match-filter.js';
-import { PayloadValues } from '../filter/payload-values.js';
 import type { DeliveryTarget } from './delivery.js';
 
 /** Endpoints that one event may name. */

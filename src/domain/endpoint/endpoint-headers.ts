@@ -1,4 +1,4 @@
-import { toPointer } from '../http/json-pointer.js';
+import { toPointer } from '../../../packages/payload-contract/src/json-pointer.js';
 import type { InputError } from '../http/problem.js';
 
 /** Shown in place of a header's value. Sent back, it keeps the stored value. */

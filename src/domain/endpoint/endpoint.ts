@@ -1,6 +1,6 @@
+import type { Filter } from '../../../packages/payload-contract/src/filter/index.js';
 import { parseUrl } from '../basics/parse-url.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
-import type { Filter } from '../filter/match-filter.js';
 import type { InputError } from '../http/problem.js';
 import type { AddressPolicy } from './address-policy.js';
 

@@ -1,16 +1,14 @@
-import { hmac, type SymmetricKey } from '../basics/symmetric.js';
-import { PayloadValues } from '../filter/payload-values.js';
-import type { InputError } from '../http/problem.js';
-import { KEY_TOKEN_PREFIX } from './key-token.js';
+import { PayloadValues } from '../../../packages/payload-contract/src/filter/index.js';
 import {
-  BASE,
-  countMarks,
   KEY_KEYWORD,
+  MAX_KEY_NAME_LENGTH,
+  MAX_KEYS_PER_SCHEMA,
   marksOf,
   placeOf,
-  pointerTo,
   type Schema,
-} from './schema-keywords.js';
+} from '../../../packages/payload-contract/src/schema/schema-keywords.js';
+import { hmac, type SymmetricKey } from '../basics/symmetric.js';
+import { KEY_TOKEN_PREFIX } from './key-token.js';
 
 /**
  * Name of an event outside of Hookline, such as the number of an order. A name of a nested property has its parents'
@@ -21,15 +19,11 @@ export interface BusinessKey {
   value: string;
 }
 
-/** Keys that one schema may mark, and that one request may name in its header. */
-export const MAX_KEYS_PER_SCHEMA = 5;
+/** Keys that one request may name in its header. */
 export const MAX_KEYS_PER_REQUEST = 5;
-/** Characters of a name. */
-export const MAX_KEY_NAME_LENGTH = 64;
 /** Characters of a value. A payload with a longer one is accepted, but cannot be found by it. */
 export const MAX_KEY_VALUE_LENGTH = 256;
 
-const PROPERTY_NAME = /^[A-Za-z_][\w-]*$/;
 /** The form of a name in a request. */
 export const KEY_NAME = /^[A-Za-z_][\w.-]*$/;
 /** Bytes of a token's HMAC: enough that two keys of an account never have the same one. */
@@ -55,26 +49,6 @@ export function keyNamesIn(schema: Schema): string[] {
 
 function keyPathsIn(schema: Schema) {
   return marksOf(schema).keys.slice(0, MAX_KEYS_PER_SCHEMA);
-}
-
-/** Checks the marks of a schema that an account brings. */
-export function checkKeyProperties(schema: Schema): InputError[] {
-  const { keys } = marksOf(schema);
-  const errors = keys
-    .filter((path) => !path.every((part) => PROPERTY_NAME.test(part)) || isTooLong(path.join('.')))
-    .map((path) => ({
-      pointer: pointerTo(path),
-      detail: `cannot be a key: its name must be letters, digits, _ and -, at most ${MAX_KEY_NAME_LENGTH} characters with its parents'`,
-    }));
-  if (keys.length > MAX_KEYS_PER_SCHEMA)
-    errors.push({ pointer: BASE, detail: `must mark at most ${MAX_KEYS_PER_SCHEMA} properties as keys` });
-  const elsewhere = countMarks(schema, KEY_KEYWORD) - keys.length;
-  if (elsewhere > 0)
-    errors.push({
-      pointer: BASE,
-      detail: `has ${KEY_KEYWORD} where it has no effect: mark properties with true, below "properties" alone and outside of lists, definitions and alternatives`,
-    });
-  return errors;
 }
 
 /** Reads `name:value`, as queries name a key. @returns `undefined` if it is not that */

@@ -1,4 +1,7 @@
-import { KEY_KEYWORD, SUBJECT_KEYWORD } from './schema-keywords.js';
+import {
+  KEY_KEYWORD,
+  SUBJECT_KEYWORD,
+} from '../../../packages/payload-contract/src/schema/schema-keywords.js';
 
 /** A kind of event: a name that producers post to and endpoints register for, and the shape of its payload. */
 export interface EventKind {

@@ -1,10 +1,7 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
+import type { Violations } from '../../../packages/payload-contract/src/index.js';
 import { Problem } from '../http/problem.js';
 import { wellFormedJson } from '../text/unicode.js';
-import type { Violations } from './payload-schema.js';
-
-/** The largest payload that is accepted, in bytes: 256 KiB. */
-export const MAX_PAYLOAD_BYTES = 256 * 1024;
 
 /** A payload, as text and as a value. */
 export interface Payload {
@@ -21,7 +18,7 @@ export interface Payload {
  * Reads a payload. The parsed copy is thrown away after it has been checked: what is delivered is the text as it was
  * received.
  *
- * @param body the bytes as received, at most {@link MAX_PAYLOAD_BYTES}
+ * @param body the bytes as received, at most `MAX_PAYLOAD_BYTES`
  * @throws Problem `invalid_json`
  */
 export function readPayload(body: Uint8Array): Payload {

@@ -1,17 +1,12 @@
-import { hmac, type SymmetricKey } from '../basics/symmetric.js';
-import { PayloadValues } from '../filter/payload-values.js';
-import type { InputError } from '../http/problem.js';
-import { decodeHeaderValue } from './business-keys.js';
+import { PayloadValues } from '../../../packages/payload-contract/src/filter/index.js';
 import {
-  BASE,
-  countMarks,
-  KEY_KEYWORD,
   marksOf,
   placeOf,
-  pointerTo,
   type Schema,
   SUBJECT_KEYWORD,
-} from './schema-keywords.js';
+} from '../../../packages/payload-contract/src/schema/schema-keywords.js';
+import { hmac, type SymmetricKey } from '../basics/symmetric.js';
+import { decodeHeaderValue } from './business-keys.js';
 
 /** Characters of a subject in a request. In a payload it may be longer. */
 export const MAX_SUBJECT_LENGTH = 1_024;
@@ -28,27 +23,6 @@ export function subjectInPayload(schema: Schema, payload: unknown): string | und
   const value = path && PayloadValues.of(payload).at(placeOf(path));
   if (Number.isSafeInteger(value)) return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** Checks the marks of a schema that an account brings. */
-export function checkSubjectProperties(schema: Schema): InputError[] {
-  const { keys, subjects } = marksOf(schema);
-  const pointers = keys.map(pointerTo);
-  const errors: InputError[] = subjects
-    .map(pointerTo)
-    .filter((pointer) => pointers.includes(pointer))
-    .map((pointer) => ({
-      pointer,
-      detail: `cannot be both ${KEY_KEYWORD} and ${SUBJECT_KEYWORD}: a business key can be looked for after an erasure`,
-    }));
-  if (subjects.length > 1)
-    errors.push({ pointer: BASE, detail: `must mark at most one property with ${SUBJECT_KEYWORD}` });
-  if (countMarks(schema, SUBJECT_KEYWORD) > subjects.length)
-    errors.push({
-      pointer: BASE,
-      detail: `has ${SUBJECT_KEYWORD} where it has no effect: mark a property with true, below "properties" alone and outside of lists, definitions and alternatives`,
-    });
-  return errors;
 }
 
 /** Reads the header `Hookline-Subject`: a value, percent-encoded. @returns `undefined` if it is not one */

@@ -1,7 +1,7 @@
+import { decidingClauses, describeCondition } from '../../../packages/payload-contract/src/filter/index.js';
 import { idTime } from '../basics/id-time.js';
 import { refusalOf, type Subscription } from '../delivery/recipients.js';
 import { TEST_KIND } from '../event/event-kinds.js';
-import { decidingClauses, describeCondition } from '../filter/deciding-clauses.js';
 import type { Verdict } from './verdict.js';
 
 /** An event, as far as it decides who gets it. */

@@ -1,4 +1,4 @@
-import type { DecidingClause } from '../filter/deciding-clauses.js';
+import type { DecidingClause } from '../../../packages/payload-contract/src/filter/index.js';
 
 /** Why a delivery is as it is, or is not there. Stable: part of the HTTP interface. */
 export const VERDICT_CODES = [

@@ -62,17 +62,39 @@ export interface ReplayPlan {
   actor: Actor;
 }
 
-/** Selection of a replay, and its reason: kept in MongoDB under its id. */
+/** Selection of a replay, and its reason. No history has it. */
 export interface ReplayInput {
   filter: ReplayFilter;
   from: Omit<Origin, 'actor' | 'address'>;
 }
 
-/** Where inputs of replays are kept. */
-export interface ReplayInputs {
-  keep(replayId: string, input: ReplayInput): Promise<void>;
-  /** Those that are kept still. */
-  of(replayIds: readonly string[]): Promise<Map<string, ReplayInput>>;
+/** Replay as it was asked for, as it is shown: without the values of business keys. */
+export interface ReplayDefinition {
+  action: string;
+  mode?: string;
+  registration?: string;
+  filter: Record<string, unknown>;
+  rate: number;
+  by: string;
+  reason?: string;
+  created_at: string;
+}
+
+/** Replay as it is kept in MongoDB. */
+export interface KeptReplay {
+  id: string;
+  account_id: string;
+  definition: ReplayDefinition;
+  input: ReplayInput;
+  /** Absent while it is open, and of one that was terminated in Temporal. */
+  end?: ReplayEnd;
+}
+
+/** End of a replay. */
+export interface ReplayEnd {
+  progress: ReplayProgress;
+  closed_at: string;
+  run_id: string;
 }
 
 /** The selection of a replay is no longer kept: MongoDB was restored from a backup that is older than the replay. */

@@ -1,7 +1,7 @@
+import { toPointer } from '../../../packages/payload-contract/src/json-pointer.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
 import { MASKED_VALUE, maskHeaders } from '../../domain/endpoint/endpoint-headers.js';
-import { toPointer } from '../../domain/http/json-pointer.js';
 import type {
   EndpointDocument,
   EndpointInput,

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import type { Filter } from '../../../packages/payload-contract/src/filter/index.js';
+import { FILTER_BOUNDS } from '../../../packages/payload-contract/src/filter/index.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
-import { FILTER_BOUNDS } from '../../domain/filter/filter-bounds.js';
-import type { Filter } from '../../domain/filter/match-filter.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { boxOr } from '../mongo/reseal.js';
 import type {

@@ -22,8 +22,8 @@ const privateInputs = collection('private_inputs', {
 type InputDocument = DocumentIn<typeof privateInputs>;
 
 /**
- * Inputs of workflows that no history may contain: where a request came from and why it was made, and what a replay
- * selects. A workflow has their ids. They are kept for as long as changes are, which say the same.
+ * Inputs of workflows that no history may contain: where a request came from and why it was made. A workflow has their
+ * ids. They are kept for as long as changes are, which say the same.
  */
 export class PrivateInputs {
   private readonly model: Model<InputDocument>;

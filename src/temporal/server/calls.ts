@@ -1,6 +1,6 @@
 import type { ConnectionLike } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import type { VisibilityBudget } from './visibility/visibility-budget.js';
+import type { VisibilityPace } from './visibility-pace.js';
 
 /**
  * How long one try of a call to Temporal may take, milliseconds: below the eight seconds after which the API gives up,
@@ -43,11 +43,9 @@ export function withCallDeadlines(native: NativeConnection): ConnectionLike {
   });
 }
 
-/** A connection whose visibility calls are made as a budget allows, whoever makes them. */
-export function withVisibilityBudget(connection: ConnectionLike, budget: VisibilityBudget): ConnectionLike {
-  return around(connection, (name, request, call) =>
-    VISIBILITY_CALLS.has(name) ? budget.ask(JSON.stringify([name, request]), call) : call(),
-  );
+/** A connection whose visibility calls are made at a pace. */
+export function atVisibilityPace(connection: ConnectionLike, pace: VisibilityPace): ConnectionLike {
+  return around(connection, (name, _request, call) => (VISIBILITY_CALLS.has(name) ? pace.ask(call) : call()));
 }
 
 /** A connection whose calls are made by a function. */

@@ -10,10 +10,10 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
-import { withCallDeadlines, withVisibilityBudget } from './calls.js';
+import { atVisibilityPace, withCallDeadlines } from './calls.js';
 import { visibilityRoom } from './temporal-cloud.js';
 import { type TemporalTls, tlsOption } from './tls.js';
-import { VisibilityBudget } from './visibility/visibility-budget.js';
+import { VisibilityPace } from './visibility-pace.js';
 
 /** Where Temporal is. */
 export interface TemporalSettings {
@@ -39,7 +39,7 @@ export interface TemporalConnection {
   native: NativeConnection;
   client: Client;
   /** Through which every call of the client goes that lists or counts. */
-  visibility: VisibilityBudget;
+  visibility: VisibilityPace;
   close(): Promise<void>;
 }
 
@@ -98,9 +98,9 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
       : `Temporal cannot be reached at ${settings.address}. Check TEMPORAL_ADDRESS, and whether the server runs.`;
     throw new Error(`${what} (${error.message})`, { cause: error });
   });
-  const visibility = new VisibilityBudget(settings.visibilityPerSecond ?? visibilityRoom(settings.address));
+  const visibility = new VisibilityPace(settings.visibilityPerSecond ?? visibilityRoom(settings.address));
   const client = new Client({
-    connection: withVisibilityBudget(withCallDeadlines(native), visibility),
+    connection: atVisibilityPace(withCallDeadlines(native), visibility),
     namespace: settings.namespace,
   });
   return {
@@ -108,7 +108,6 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
     client,
     visibility,
     async close() {
-      visibility.stop();
       await native.close();
       // Node.js 20 would go on handing the context of its calls to every promise of the process.
       native.callContextStorage.disable();

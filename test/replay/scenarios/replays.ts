@@ -7,6 +7,12 @@ import { execution, firstRun, type Run, type Scenarios, type Stage } from './sta
 
 /** Every way through the workflow that acts on many deliveries. */
 export const REPLAYS: Scenarios = {
+  'replay-deliveries-kept': {
+    async play(stage) {
+      await delivered(stage, 2);
+      return over(stage, (await replay(stage.client, { mode: 'all', rate: 10 })).id);
+    },
+  },
   'replay-deliveries-continued': {
     suggestAfter: 20,
     async play(stage) {

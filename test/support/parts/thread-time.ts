@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
+import { MAX_PAYLOAD_BYTES } from '../../../packages/payload-contract/src/index.js';
 
 /**
  * Processor time that this process's main thread has used, milliseconds. Unlike a clock it does not tell how busy the

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
-import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
+import { MAX_PAYLOAD_BYTES } from '../../../packages/payload-contract/src/index.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';

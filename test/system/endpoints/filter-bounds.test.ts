@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Filter } from '../../../packages/payload-contract/src/filter/index.js';
+import { FILTER_BOUNDS } from '../../../packages/payload-contract/src/filter/index.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
-import { FILTER_BOUNDS } from '../../../src/domain/filter/filter-bounds.js';
-import type { Filter } from '../../../src/domain/filter/match-filter.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 

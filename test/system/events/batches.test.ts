@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { MAX_PAYLOAD_BYTES } from '../../../packages/payload-contract/src/index.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from '../../../src/api/routes/events/batch-body.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { MAX_NAMED_ENDPOINTS } from '../../../src/domain/delivery/recipients.js';
-import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';

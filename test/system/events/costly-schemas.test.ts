@@ -45,7 +45,7 @@ describe('a schema that is costly to check [world]', () => {
   }
 
   // Each takes a thread for as long as a check may. That the bounds refuse all of them is for
-  // test/unit/event/payload-schema.test.ts.
+  // packages/payload-contract/test/payload-schema.test.ts.
   for (const [index, { name, schema, payload, pointer = '' }] of COSTLY.filter(({ name }) =>
     ['1,000 patterns of names', '1,500 alternatives for each item'].includes(name),
   ).entries()) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { MAX_PAYLOAD_BYTES } from '../../../packages/payload-contract/src/index.js';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
-import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { costOf } from '../../support/parts/cost.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 
 const MAX_DRAINED_BYTES = 8388608;
 
-import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
+import { MAX_PAYLOAD_BYTES } from '../../../packages/payload-contract/src/index.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 

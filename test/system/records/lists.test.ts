@@ -121,11 +121,17 @@ describe('lists of deliveries, open and closed [world]', () => {
     }
   });
 
-  it('ask Temporal nothing', async () => {
+  it('and no other request of an account have Temporal list or count anything', async () => {
     const made = visibilityCalls(frontend);
     assert.deepEqual(await walk('/deliveries', 3), all);
     await walk(`/deliveries?endpoint_id=${endpoints[0]}`, 3);
     await walk('/events', 3);
+    const [{ id = '', event_id = '' } = {}] = all;
+    const some = ['/replays', '/endpoints', '/stats', `/deliveries/${id}/timeline`, `/events/${event_id}`];
+    for (const path of [...some, `/explain?event_id=${event_id}&endpoint_id=${endpoints[0]}`]) {
+      const { status, text } = await client.request('GET', `/v18.0${path}`);
+      assert.equal(status, 200, `${path}: ${text}`);
+    }
     assert.equal(visibilityCalls(frontend), made);
   });
 

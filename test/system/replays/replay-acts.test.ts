@@ -90,7 +90,9 @@ describe('an act of a replay', () => {
       async () => (await client.request('GET', '/v18.0/deliveries?status=delivered')).json.data,
       ([row]) => row !== undefined && row.run_id !== run_id,
     );
-    await system.database.privateInputs.keep(plan.replay_id, { filter, from: {} });
+    const { account_id, replay_id } = plan;
+    const definition = { action: 'resend', filter: {}, rate: 1, by: '', created_at: plan.at };
+    await system.database.replays.add({ id: replay_id, account_id, definition, input: { filter, from: {} } });
     const { items } = await ledgerOf(system).find(plan, undefined);
     assert.deepEqual(items, []);
   });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { ReplayView } from '../../../src/temporal/read/replay/replay-reader.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
+import { forget } from '../../support/parts/records.js';
 import {
   dryRun,
   listed,
@@ -106,6 +108,25 @@ describe('a replay', () => {
     );
     // What has been sent again has not failed any more.
     assert.equal((await replayAsPreviewed(client, { mode: 'failed' })).found, 0);
+  });
+
+  it('is listed and read when Temporal has removed it, each page of the list once', async () => {
+    await purchases(client, 1);
+    await listed(client, 'status=delivered', 1);
+    const made: ReplayView[] = [];
+    for (let count = 0; count < 3; count += 1)
+      made.push(await replayOver(client, (await replay(client, { mode: 'all' })).id));
+    await forget(system, made);
+    const ids = made.map(({ id }) => id).reverse();
+    const rows = await readAll<ReplayView>(client, '/v18.0/replays?limit=1');
+    assert.deepEqual(
+      rows.map(({ id, state }) => [id, state]),
+      ids.map((id) => [id, 'finished']),
+    );
+    assert.deepEqual(await readReplay(client, ids[0] ?? ''), rows[0]);
+    const other = await system.account();
+    assert.deepEqual(await readAll(other, '/v18.0/replays'), []);
+    assert.equal((await other.request('GET', `/v18.0/replays/${ids[0]}`)).status, 404);
   });
 
   it('is narrowed down by every filter of the list of deliveries [world]', async () => {

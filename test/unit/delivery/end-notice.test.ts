@@ -1,4 +1,5 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import { compilePayloadSchema } from '../../../packages/payload-contract/src/index.js';
 import {
   END_KINDS,
   endKindOf,
@@ -6,7 +7,6 @@ import {
   noticePayload,
 } from '../../../src/domain/delivery/end-notice.js';
 import { findEventKind } from '../../../src/domain/event/event-kinds.js';
-import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
 
 describe('The event that tells of ends without success', () => {
   const end = (n: number) => ({

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import {
+  checkBounds,
   checkKeyProperties,
+  MAX_KEYS_PER_SCHEMA,
+} from '../../../packages/payload-contract/src/index.js';
+import {
   keysInPayload,
   keyToken,
   MAX_KEY_VALUE_LENGTH,
   MAX_KEYS_PER_REQUEST,
-  MAX_KEYS_PER_SCHEMA,
   parseKeyFilter,
   parseKeyHeader,
 } from '../../../src/domain/event/business-keys.js';
 import { EVENT_KINDS, findEventKind } from '../../../src/domain/event/event-kinds.js';
-import { checkBounds } from '../../../src/domain/event/schema-bounds.js';
 
 const mark = { 'x-hookline-key': true };
 const marked = (count: number) => ({

@@ -1,13 +1,15 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import fc from 'fast-check';
+import { lookUp, pathOf } from '../../../packages/payload-contract/src/filter/index.js';
+import {
+  ExactNumber,
+  MAX_PAYLOAD_BYTES,
+  NumberTexts,
+  parseNumbers,
+  valuesOf,
+} from '../../../packages/payload-contract/src/index.js';
 import { PayloadChecks } from '../../../src/api/payloads/payload-checks.js';
 import { findEventKind } from '../../../src/domain/event/event-kinds.js';
-import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
-import { parseNumbers } from '../../../src/domain/event/values/exact-json.js';
-import { ExactNumber } from '../../../src/domain/event/values/exact-number.js';
-import { NumberTexts } from '../../../src/domain/event/values/number-texts.js';
-import { valuesOf } from '../../../src/domain/event/values/values-of.js';
-import { lookUp, pathOf } from '../../../src/domain/filter/payload-values.js';
 import { Problem } from '../../../src/domain/http/problem.js';
 import { HOSTILE_NUMBERS } from '../../support/parts/hostile-numbers.js';
 import { mainThreadTime, referenceTime } from '../../support/parts/thread-time.js';

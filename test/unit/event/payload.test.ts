@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { compilePayloadSchema } from '../../../packages/payload-contract/src/index.js';
 import { EVENT_KINDS, type EventKind } from '../../../src/domain/event/event-kinds.js';
 import { invalidPayload, readPayload } from '../../../src/domain/event/payload.js';
-import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
 import { Problem } from '../../../src/domain/http/problem.js';
 
 const [purchase] = EVENT_KINDS as [EventKind];

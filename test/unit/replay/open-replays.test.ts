@@ -1,57 +1,58 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { queuesByKey } from '../../../src/domain/basics/bounded-queue.js';
-import { replayIdIn } from '../../../src/domain/ledger/workflow-ids.js';
-import { MAX_OPEN_REPLAYS, type ReplayPlan } from '../../../src/domain/replay/replay.js';
-import { TooManyReplaysError } from '../../../src/temporal/errors.js';
+import { newId } from '../../../src/domain/basics/ids.js';
 import {
-  Replays,
-  type ReplaysOptions,
-  type StartedReplays,
-} from '../../../src/temporal/write/replay/replays.js';
+  type KeptReplay,
+  MAX_OPEN_REPLAYS,
+  type ReplayDefinition,
+  type ReplayPlan,
+} from '../../../src/domain/replay/replay.js';
+import { TooManyReplaysError } from '../../../src/temporal/errors.js';
+import { ReplayReader, type ReplayReads } from '../../../src/temporal/read/replay/replay-reader.js';
+import { type ReplayStore, Replays } from '../../../src/temporal/write/replay/replays.js';
 import { clockOfEach } from '../../support/clock.js';
 
 /** State that all processes share. */
 class Installation {
-  /** In Temporal, with whether visibility lists them. */
-  readonly replays = new Map<string, { closed_at?: string; isListed?: boolean }>();
-  readonly remembered = new Map<string, Date>();
+  /** Ids of the executions in Temporal, with whether they are open. */
+  readonly executions = new Map<string, 'RUNNING' | 'TERMINATED'>();
+  /** Kept in MongoDB. */
+  readonly kept = new Map<string, KeptReplay>();
   isDown = false;
   private readonly queue = queuesByKey(1, 10);
 
-  private readonly started: StartedReplays = {
+  private readonly store: ReplayStore = {
     alone: (accountId, act) => this.queue(accountId)(act),
-    of: async () => [...this.remembered].map(([id, at]) => ({ id, at })),
-    add: async (_, id) => void this.remembered.set(id, new Date()),
-    remove: async (ids) => ids.forEach((id) => void this.remembered.delete(id)),
+    open: async () => [...this.kept.values()].filter(({ end }) => !end),
+    add: async (replay) => void this.kept.set(replay.id, replay),
+    end: async (_, id, end) => void Object.assign(this.kept.get(id) ?? {}, { end }),
   };
 
   process(): Replays {
-    const reader = {
-      get: async (_: string, id: string) => this.replays.get(id),
-      openIds: async () =>
-        [...this.replays].flatMap(([id, { isListed, closed_at }]) => (isListed && !closed_at ? [id] : [])),
-    };
     const start = async (_: string, { workflowId }: { workflowId: string }) => {
       if (this.isDown) throw new Error('out of reach');
-      this.replays.set(replayIdIn(workflowId), {});
+      this.executions.set(workflowId, 'RUNNING');
     };
-    return new Replays({
-      client: { workflow: { start } },
-      taskQueue: 'test',
-      reader,
-      started: this.started,
-      inputs: { keep: async () => {} },
-    } as unknown as ReplaysOptions);
+    const getHandle = (workflowId: string) => ({
+      describe: async () => {
+        const name = this.executions.get(workflowId);
+        if (!name) throw new WorkflowNotFoundError('', workflowId, undefined);
+        return { status: { name }, closeTime: name === 'RUNNING' ? undefined : new Date(), memo: {} };
+      },
+    });
+    const client = { workflow: { start, getHandle } } as unknown as Client;
+    const reader = new ReplayReader(client, {} as ReplayReads);
+    return new Replays({ client, taskQueue: 'test', reader, store: this.store });
   }
 }
 
-let number = 0;
 const begin = (replays: Replays) => {
-  number += 1;
-  const plan = { account_id: 'acct_1', replay_id: `rpl_${number}`, action: 'resend', rate: 1 };
+  const plan = { account_id: 'acct_1', replay_id: newId('replay', Date.now()), action: 'resend', rate: 1 };
   const input = { filter: { created_after: '', created_before: '' }, from: {} };
-  return replays.start(plan as unknown as ReplayPlan, input, {} as Parameters<Replays['start']>[2]).then(
+  return replays.start(plan as ReplayPlan, { definition: {} as ReplayDefinition, input }).then(
     () => 'started',
     (error: unknown) => {
       if (error instanceof TooManyReplaysError) return 'refused';
@@ -67,21 +68,20 @@ describe('the open replays of an account', () => {
     installation = new Installation();
   });
 
-  it('are as many as there may be, of all processes together, though none of them is listed yet', async () => {
+  it('are as many as there may be, of all processes together', async () => {
     const processes = [installation.process(), installation.process(), installation.process()];
     const outcomes = await Promise.all(processes.flatMap((one) => [1, 2, 3, 4].map(() => begin(one))));
     equal(outcomes.filter((outcome) => outcome === 'started').length, MAX_OPEN_REPLAYS);
-    // Listed at last, they are counted once.
-    for (const replay of installation.replays.values()) replay.isListed = true;
     equal(await begin(installation.process()), 'refused');
   });
 
-  it('make room when they are over, and are remembered no longer then', async () => {
+  it('make room when they are over, also if Temporal alone knows it', async () => {
     const replays = installation.process();
     for (let count = 0; count < MAX_OPEN_REPLAYS; count += 1) equal(await begin(replays), 'started');
-    for (const replay of installation.replays.values()) replay.closed_at = 'now';
+    for (const id of installation.executions.keys()) installation.executions.set(id, 'TERMINATED');
     equal(await begin(replays), 'started');
-    equal(installation.remembered.size, 1);
+    const ends = [...installation.kept.values()].map(({ end }) => end?.progress.state);
+    deepEqual(ends, [...Array(MAX_OPEN_REPLAYS).fill('cancelled'), undefined]);
   });
 
   it('count one whose start has failed for ten seconds: it may be on its way', async () => {

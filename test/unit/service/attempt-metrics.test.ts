@@ -34,8 +34,6 @@ describe('Metrics of deliveries, attempts and calls', () => {
       'attempt_duration_seconds lane': ['direct', 'isolated'],
       'publish_to_arrival_seconds attempt': ['first', 'later'],
       'start_call_duration_seconds kind': ['delivery', 'group'],
-      'visibility_wait_seconds asker': ['machine', 'person'],
-      'visibility_refused_total asker': ['machine', 'person'],
     });
   });
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { findMistake } from '../../../packages/payload-contract/src/filter/index.js';
+import { compilePayloadSchema } from '../../../packages/payload-contract/src/index.js';
 import { renderPolicy, renderState } from '../../../src/domain/access/limits/rate-limit.js';
 import { mergePatch as applyPatch } from '../../../src/domain/basics/objects.js';
 import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
-import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
-import { findMistake } from '../../../src/domain/filter/read-filter.js';
 import { readRateLimits } from '../../../web/src/api/rate-limits.js';
 import { countLines, lastLine, WholeLines } from '../../../web/src/files/whole-lines.js';
 import { differences } from '../../../web/src/pages/desk/differences.js';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
+import { valuesOf } from '../../../../packages/payload-contract/src/index.js';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
-import { valuesOf } from '../../../domain/event/values/values-of.js';
 import type { Database } from '../../../models/database.js';
 import { type ExtendedRow, ROW_EXTRAS } from '../../../temporal/read/delivery-reader.js';
 import { listParameter } from '../../http/parameters.js';

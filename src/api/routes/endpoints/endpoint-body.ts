@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toPointer } from '../../../../packages/payload-contract/src/json-pointer.js';
 import {
   isSharedSecret,
   SHARED_SECRET_BYTES,
@@ -17,9 +18,8 @@ import {
   MAX_HEADERS,
   MAX_PREFIX_LENGTH,
 } from '../../../domain/endpoint/endpoint-headers.js';
+import { filterSchema } from '../../../domain/endpoint/filter-schema.js';
 import { isRetryWait, MAX_WAITS } from '../../../domain/endpoint/retry-schedule.js';
-import { filterSchema } from '../../../domain/filter/filter-schema.js';
-import { toPointer } from '../../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { recordOf } from '../../http/bounds/find-excess.js';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { MAX_PAYLOAD_BYTES } from '../../../../packages/payload-contract/src/index.js';
 import type { Owner } from '../../../domain/access/owner-turns.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { newId } from '../../../domain/basics/ids.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';
-import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';

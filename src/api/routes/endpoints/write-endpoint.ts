@@ -1,7 +1,7 @@
+import type { Filter } from '../../../../packages/payload-contract/src/filter/index.js';
+import { FILTER_BOUNDS } from '../../../../packages/payload-contract/src/filter/index.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { type Origin, resourceName } from '../../../domain/change/change.js';
-import { FILTER_BOUNDS } from '../../../domain/filter/filter-bounds.js';
-import type { Filter } from '../../../domain/filter/match-filter.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { namedEndpoint } from '../../../domain/ledger/summaries.js';
 import { sharedDate } from '../../../domain/time/shared-time.js';

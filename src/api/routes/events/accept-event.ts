@@ -1,3 +1,4 @@
+import { valuesOf } from '../../../../packages/payload-contract/src/index.js';
 import type { Owner } from '../../../domain/access/owner-turns.js';
 import { newId } from '../../../domain/basics/ids.js';
 import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
@@ -5,7 +6,6 @@ import { recipientsOf } from '../../../domain/delivery/recipients.js';
 import type { KeptEvent, Once } from '../../../domain/delivery/stored-event.js';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
 import { subjectInPayload } from '../../../domain/event/subject.js';
-import { valuesOf } from '../../../domain/event/values/values-of.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { TakenNumber } from '../../../domain/sequence/number-source.js';

@@ -1,13 +1,9 @@
 import { z } from 'zod';
+import { MAX_KEY_NAME_LENGTH, MAX_PAYLOAD_BYTES } from '../../../../packages/payload-contract/src/index.js';
 import { idPattern } from '../../../domain/basics/ids.js';
 import { MAX_NAMED_ENDPOINTS, NAMED_ENDPOINTS_RULE } from '../../../domain/delivery/recipients.js';
-import {
-  KEY_NAME,
-  MAX_KEY_NAME_LENGTH,
-  MAX_KEY_VALUE_LENGTH,
-  MAX_KEYS_PER_REQUEST,
-} from '../../../domain/event/business-keys.js';
-import { MAX_PAYLOAD_BYTES, parseJson } from '../../../domain/event/payload.js';
+import { KEY_NAME, MAX_KEY_VALUE_LENGTH, MAX_KEYS_PER_REQUEST } from '../../../domain/event/business-keys.js';
+import { parseJson } from '../../../domain/event/payload.js';
 import { MAX_SUBJECT_LENGTH } from '../../../domain/event/subject.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { cutPayloads } from '../../../domain/text/cut-payloads.js';

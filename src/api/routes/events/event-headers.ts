@@ -2,7 +2,7 @@ import { UNITS } from '../../../domain/basics/duration.js';
 import { NAMED_ENDPOINTS_RULE, parseEndpointsHeader } from '../../../domain/delivery/recipients.js';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
 import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
-import { MAX_AHEAD_MS, parseDeliverAfter, parseDeliverAt } from '../../../domain/time/deliver-at.js';
+import { MAX_AHEAD_MS, parseDeliverAfter, parseDeliverAt } from '../../../domain/http/deliver-at.js';
 import type { Context } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
 

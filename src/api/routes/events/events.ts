@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
+import { MAX_PAYLOAD_BYTES } from '../../../../packages/payload-contract/src/index.js';
 import { toJson } from '../../../domain/text/unicode.js';
 import { readJsonBytes } from '../../http/body.js';
 import { type ApiDependencies, ownerOf } from '../../http/context.js';

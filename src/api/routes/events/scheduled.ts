@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { MAX_PAYLOAD_BYTES } from '../../../../packages/payload-contract/src/index.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { newId } from '../../../domain/basics/ids.js';
-import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { keyIdOf } from '../../../domain/privacy/data-key.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { valuesOf } from '../../../../packages/payload-contract/src/index.js';
 import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import type { BusinessKey } from '../../../domain/event/business-keys.js';
-import { valuesOf } from '../../../domain/event/values/values-of.js';
 import {
   explainAbsence,
   explainScheduled,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { MAX_KEY_NAME_LENGTH } from '../../../../packages/payload-contract/src/schema/schema-keywords.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { type IdKind, idPattern, isId } from '../../../domain/basics/ids.js';
 import {
   type BusinessKey,
   keyNamesIn,
-  MAX_KEY_NAME_LENGTH,
   MAX_KEY_VALUE_LENGTH,
   parseKeyFilter,
 } from '../../../domain/event/business-keys.js';

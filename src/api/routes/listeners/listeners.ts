@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkEventKinds } from '../../../domain/endpoint/endpoint.js';
-import { filterSchema } from '../../../domain/filter/filter-schema.js';
+import { filterSchema } from '../../../domain/endpoint/filter-schema.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { LISTENER_SCHEDULE } from '../../../domain/listener/listener.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';

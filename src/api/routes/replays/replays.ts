@@ -7,12 +7,12 @@ import {
   REPLAY_ACTIONS,
   REPLAY_MODES,
   REPLAY_STATES,
+  type ReplayDefinition,
   type ReplayInput,
   type ReplayPlan,
 } from '../../../domain/replay/replay.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { previewReplay } from '../../../temporal/read/replay/replay-preview.js';
-import type { ReplayDefinition } from '../../../temporal/read/replay/replay-reader.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { found } from '../../http/found.js';
 import { ledgerPage } from '../../http/ledger-paging.js';
@@ -128,8 +128,7 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
           after: JSON.stringify(definition),
         } as const;
         const replay = await recordedAct(database.changes, ctx, created, async () => {
-          const { reason: _, ...shown } = definition;
-          await replays.start(plan, input, shown);
+          await replays.start(plan, { definition, input });
           return find(account_id, id);
         });
         ctx.status = 202;
@@ -141,7 +140,7 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
     listOperation('/replays', 'listReplays', {
       summary: 'List replays: open ones first, then the latest closed',
       scope: 'deliveries:read',
-      page: ['A page of replays; a new one is listed after about a second', replaySchema],
+      page: ['A page of replays', replaySchema],
       read: ({ account_id, query: { limit, after } }) =>
         ledgerPage(database, 'replays', account_id, after, (from) =>
           replayReader.list(account_id, limit, from),
@@ -233,7 +232,7 @@ async function prepare(
     },
     definition: {
       ...what,
-      // The value of a business key stands nowhere in Temporal.
+      // The value of a business key is shown nowhere.
       filter: { ...shared, ...present({ key: key?.name, status }), ...period },
       rate,
       by: actor.id,

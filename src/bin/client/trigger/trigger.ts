@@ -76,7 +76,8 @@ async function schemaOf(hookline: Hookline, kind: string): Promise<JsonSchema> {
 
 async function schedule(hookline: Hookline, kind: string, payload: string, at: string, { json }: Values) {
   const time = new Date(at);
-  if (Number.isNaN(time.getTime())) throw new CommandError(`--deliver-at "${at}" is no time: 2026-12-24T18:00:00Z`);
+  if (Number.isNaN(time.getTime()))
+    throw new CommandError(`--deliver-at "${at}" is no time: 2026-12-24T18:00:00Z`);
   const event = await hookline.scheduleEvent(kind, payload, time);
   if (json === true) printJson(event);
   else print(`${plain(event.id)}  ${plain(event.kind)}  scheduled for ${plain(event.deliver_at)}`);

@@ -12,13 +12,11 @@ const ENDPOINTS_AT_ONCE = 50;
 /** Deliveries on a page, and cancelled side by side. */
 const PAGE_SIZE = 50;
 const CANCELS_AT_ONCE = 10;
-/** Open replays that are looked for. */
-const MAX_REPLAYS = 100;
 
 /** Steps of the deletion of an account. */
 export function createAccountRemoval(
   database: Database,
-  { control, replays, replayReader, accountDeletions }: Ledger,
+  { control, replays, accountDeletions }: Ledger,
 ): AccountRemoval {
   const cancel = async ({ account_id, origin }: DeletionRequest, one: DeliveryKey): Promise<boolean> => {
     // If not, it has an attempt under way, or has just closed: the next search tells.
@@ -31,7 +29,7 @@ export function createAccountRemoval(
       const origin = await database.privateInputs.originOf(named);
       const because: Origin = { ...origin, reason: 'The account is deleted.' };
       await database.accounts.beginDeletion(account_id, origin, payloads);
-      for (const id of await replayReader.openIds(account_id, MAX_REPLAYS))
+      for (const { id } of await database.replays.open(account_id))
         await unlessStateConflicts(replays.act('cancel', account_id, id, origin.actor.id));
       return endCredentials(database, account_id, because);
     },

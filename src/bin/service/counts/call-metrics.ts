@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { VisibilityObserver } from '../../../temporal/server/visibility/visibility-budget.js';
+import type { VisibilityObserver } from '../../../temporal/server/visibility-pace.js';
 import type { StartObserver } from '../../../temporal/write/start-calls.js';
 
 /** Metrics of the calls that start deliveries. */
@@ -33,22 +33,16 @@ export function createVisibilityMetrics(registry: Registry): VisibilityObserver 
   const wait = new Histogram({
     name: 'hookline_visibility_wait_seconds',
     help: 'How long calls to Temporal that list or count waited for their turn',
-    labelNames: ['asker'],
     buckets: [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   });
   const refused = new Counter({
     name: 'hookline_visibility_refused_total',
     help: 'Calls to Temporal that list or count which waited too long, and were not made',
-    labelNames: ['asker'],
     registers,
   });
-  for (const asker of ['person', 'machine']) {
-    wait.zero({ asker });
-    refused.inc({ asker }, 0);
-  }
   return {
-    waited: (asker, seconds) => wait.observe({ asker }, seconds),
-    refused: (asker) => refused.inc({ asker }),
+    waited: (seconds) => wait.observe(seconds),
+    refused: () => refused.inc(),
   };
 }

@@ -1,31 +1,21 @@
 import type { Client } from '@temporalio/client';
-import { replayIdIn, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { z } from 'zod';
+import { idTime } from '../../../domain/basics/id-time.js';
+import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import {
   isOver,
+  type KeptReplay,
   NO_PROGRESS,
-  type ReplayInputs,
+  type ReplayDefinition,
   type ReplayProgress,
 } from '../../../domain/replay/replay.js';
-import { type Sought, where } from '../visibility/clauses.js';
-import { describeExecution, type Execution, listExecutions, type Page } from '../visibility/visibility.js';
+import { sharedDate, sharedNow } from '../../../domain/time/shared-time.js';
+import { decodeCursor, encodeCursor } from '../visibility/cursor.js';
+import { describeExecution, type Page } from '../visibility/visibility.js';
 
 /** The memo of a replay's execution. */
 export interface ReplayMemo {
-  /** Definition of the replay, as it is shown: without the values of business keys. */
-  replay: Omit<ReplayDefinition, 'reason'>;
   progress: ReplayProgress;
-}
-
-/** Definition of a replay. */
-export interface ReplayDefinition {
-  action: string;
-  mode?: string;
-  registration?: string;
-  filter: Record<string, unknown>;
-  rate: number;
-  by: string;
-  reason?: string;
-  created_at: string;
 }
 
 /** A replay as the HTTP interface shows it. */
@@ -36,56 +26,65 @@ export type ReplayView = { id: string } & ReplayDefinition &
     run_id: string;
   };
 
-/** Reads replays. It needs no worker. */
+/** Replays as they are kept. */
+export interface ReplayReads {
+  get(accountId: string, id: string): Promise<KeptReplay | undefined>;
+  page(
+    accountId: string,
+    below: string | undefined,
+    limit: number,
+  ): Promise<{ position: string; replay: KeptReplay }[]>;
+}
+
+/** A start whose call has failed can take effect for so long, milliseconds. */
+const ON_ITS_WAY_MS = 10_000;
+
+const CURSOR = z.tuple([z.string().max(100)]);
+
+/** Reads replays as they are kept, and asks Temporal how far open ones are. It needs no worker. */
 export class ReplayReader {
   private readonly client: Client;
-  private readonly inputs: Pick<ReplayInputs, 'of'>;
+  private readonly replays: ReplayReads;
 
-  constructor(client: Client, inputs: Pick<ReplayInputs, 'of'>) {
+  constructor(client: Client, replays: ReplayReads) {
     this.client = client;
-    this.inputs = inputs;
+    this.replays = replays;
   }
 
   /** A replay of an account; `undefined` if it has no such replay. */
   async get(accountId: string, id: string): Promise<ReplayView | undefined> {
-    const execution = await describeExecution(this.client, replayWorkflowId(accountId, id));
-    return execution && (await this.views([execution]))[0];
+    const kept = await this.replays.get(accountId, id);
+    return kept && this.view(kept);
   }
 
   /** A page of an account's replays: open ones first, then the latest closed. */
   async list(accountId: string, limit: number, after?: string): Promise<Page<ReplayView>> {
-    const { data, ...rest } = await listExecutions(this.client, where(accountId, REPLAYS), limit, after);
-    return { data: await this.views(data), ...rest };
+    const below = after === undefined ? undefined : decodeCursor(after, CURSOR)[0];
+    const found = await this.replays.page(accountId, below, limit + 1);
+    const shown = found.slice(0, limit);
+    return {
+      data: await Promise.all(shown.map(({ replay }) => this.view(replay))),
+      ...(found.length > limit && { after: encodeCursor([shown.at(-1)?.position]) }),
+    };
   }
 
-  private async views(executions: readonly Execution[]): Promise<ReplayView[]> {
-    const ids = executions.map(({ workflowId }) => replayIdIn(workflowId));
-    const inputs = await this.inputs.of(ids);
-    return executions.map((execution, at) => view(execution, inputs.get(ids[at] ?? '')?.from.reason));
+  /** A replay as it is now. */
+  async view({ id, account_id, definition, end }: KeptReplay): Promise<ReplayView> {
+    const workflow_id = replayWorkflowId(account_id, id);
+    if (end) {
+      const { progress, closed_at, run_id } = end;
+      return { id, ...definition, ...progress, closed_at, workflow_id, run_id };
+    }
+    const execution = await describeExecution(this.client, workflow_id);
+    const { progress = NO_PROGRESS } = (execution?.memo ?? {}) as Partial<ReplayMemo>;
+    const isOpen = execution ? execution.status.name === 'RUNNING' : idTime(id) > sharedNow() - ON_ITS_WAY_MS;
+    return {
+      ...{ id, ...definition, ...progress },
+      // Terminated in Temporal, or never started, it could not say so itself.
+      state: isOpen || isOver(progress.state) ? progress.state : 'cancelled',
+      closed_at: isOpen ? undefined : (execution?.closeTime ?? sharedDate()).toISOString(),
+      workflow_id,
+      run_id: execution?.runId ?? '',
+    };
   }
-
-  /** The ids of replays that visibility lists as open, at most a number of them. */
-  async openIds(accountId: string, limit: number): Promise<string[]> {
-    const open = where(accountId, { ...REPLAYS, status: 'Running' });
-    const { data } = await listExecutions(this.client, open, limit);
-    return data.map(({ workflowId }) => replayIdIn(workflowId));
-  }
-}
-
-const REPLAYS: Sought = { type: 'replayDeliveries', isCurrent: true };
-
-function view(execution: Execution, reason: string | undefined): ReplayView {
-  const { replay, progress = NO_PROGRESS } = (execution.memo ?? {}) as unknown as ReplayMemo;
-  const isOpen = execution.status.name === 'RUNNING';
-  return {
-    id: replayIdIn(execution.workflowId),
-    ...replay,
-    ...(reason !== undefined && { reason }),
-    ...progress,
-    // Terminated in Temporal, it could not say so itself.
-    state: isOpen || isOver(progress.state) ? progress.state : 'cancelled',
-    closed_at: execution.closeTime?.toISOString(),
-    workflow_id: execution.workflowId,
-    run_id: execution.runId,
-  };
 }

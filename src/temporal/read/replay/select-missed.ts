@@ -1,9 +1,9 @@
+import { valuesOf } from '../../../../packages/payload-contract/src/index.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import { refusalOf, type Subscription } from '../../../domain/delivery/recipients.js';
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';
-import { valuesOf } from '../../../domain/event/values/values-of.js';
 import type { EventRow, ListedDelivery } from '../../../domain/records/stored.js';
 import { type Registration, type SelectingPlan, selectedStatuses } from '../../../domain/replay/replay.js';
 import type { Found, PartRequest, Registrations, ReplayPart } from './replay-page.js';

@@ -1,6 +1,10 @@
 import { useState } from 'react';
-import { decidingClauses, describeCondition } from '../../../../../src/domain/filter/deciding-clauses.js';
-import { type Filter, matchesFilter } from '../../../../../src/domain/filter/match-filter.js';
+import {
+  decidingClauses,
+  describeCondition,
+  type Filter,
+  matchesFilter,
+} from '../../../../../packages/payload-contract/src/filter/index.js';
 import { exampleOf } from '../../../parts/kinds/example.js';
 import { useKinds } from '../../../parts/kinds/use-kinds.js';
 import { toPrettyJson } from '../../../ui/copy.js';

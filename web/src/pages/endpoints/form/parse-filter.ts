@@ -1,5 +1,5 @@
-import type { Filter } from '../../../../../src/domain/filter/match-filter.js';
-import { findMistake } from '../../../../../src/domain/filter/read-filter.js';
+import type { Filter } from '../../../../../packages/payload-contract/src/filter/index.js';
+import { findMistake } from '../../../../../packages/payload-contract/src/filter/index.js';
 
 /** Filter in a text: none, a filter, or a mistake, by the rule of the service. */
 export function parseFilter(text: string): { filter?: Filter; mistake?: string } {
