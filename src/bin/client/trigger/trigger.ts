@@ -20,6 +20,8 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
   const timeout = values['wait'] === true ? timeoutOf(values) : undefined;
   const hookline = await client();
   const payload = await payloadOf(hookline, kind, values);
+  const at = textOf(values, 'deliver-at');
+  if (at !== undefined) return schedule(hookline, kind, payload, at, values);
   const event = await post(hookline, kind, payload, {
     idempotencyKey: textOf(values, 'idempotency-key'),
     orderKey: textOf(values, 'order-key'),
@@ -71,6 +73,15 @@ async function schemaOf(hookline: Hookline, kind: string): Promise<JsonSchema> {
     for await (const { name } of hookline.list('/v18.0/event_kinds')) names.push(name);
     throw new CommandError(`There is no event kind "${kind}". There are: ${names.join(', ')}.`);
   }
+}
+
+async function schedule(hookline: Hookline, kind: string, payload: string, at: string, { json }: Values) {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime()))
+    throw new CommandError(`--deliver-at "${at}" is no time: 2026-12-24T18:00:00Z`);
+  const event = await hookline.scheduleEvent(kind, payload, time);
+  if (json === true) printJson(event);
+  else print(`${plain(event.id)}  ${plain(event.kind)}  scheduled for ${plain(event.deliver_at)}`);
 }
 
 async function post(hookline: Hookline, kind: string, payload: string, options: PostEventOptions) {
