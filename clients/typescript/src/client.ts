@@ -1,4 +1,3 @@
-// @ts-nocheck
 import createClient from 'openapi-fetch';
 import { HooklineError } from './errors.js';
 import { RETRY_DEFAULTS, type RetryOptions, retryingFetch } from './retry.js';

@@ -117,6 +117,14 @@ export const CLIENT_COMMANDS = {
     options: { from: text, to: text, changes: flag, format: text, payload: text, gzip: flag, after: text },
     run: async (values) => (await import('./export.js')).exportRecords(values),
   },
+  scheduled: {
+    summary: 'list the scheduled events that wait, or cancel one',
+    usage: '[list | cancel sch_…]',
+    help: ['--limit 25              how many of them', JSON_HELP],
+    actions: ['list', 'cancel'],
+    options: { limit: text, json },
+    run: async (values, positionals) => (await import('./scheduled.js')).scheduled(values, positionals),
+  },
   feed: {
     summary: 'read events in the order of the feed, which passes over none, and wait for the next ones',
     usage: '[--follow] [--consumer NAME | --after POSITION | --from TIME]',

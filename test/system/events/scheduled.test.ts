@@ -77,6 +77,20 @@ describe('a scheduled event', () => {
     assert.deepEqual([await listed(), (await events()).length], [[], 1]);
   });
 
+  it('has a place in the order of its key when it is due, and not before', async () => {
+    await client.register(receiver.url, { ordering: 'key' });
+    const order = { 'hookline-order-key': 'order-1' };
+    const first = await schedule('2', order);
+    const now = (await client.request('POST', '/v18.0/events/purchase', { raw: PURCHASE, headers: order }))
+      .json;
+    const { event_id } = await sent(first.json.id);
+    const all = await receiver.waitFor((some) => some.some((one) => one.headers['webhook-id'] === event_id));
+    const ordersOf = (id: string) =>
+      all.find((one) => one.headers['webhook-id'] === id)?.headers['webhook-order'];
+    assert.match(String(ordersOf(now.id)), /^1;/);
+    assert.match(String(ordersOf(event_id)), /^2;previous=1;/);
+  });
+
   it('is of its account alone', async () => {
     const { id } = (await schedule('PT1H')).json;
     const thief = await system.account();

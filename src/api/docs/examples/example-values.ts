@@ -42,6 +42,7 @@ const VALUES: Record<string, Json> = {
   'OAuthClient|OAuthClientWithSecret.id': CLIENT,
   'NewPortalSession|PortalSession.id': SESSION,
   'Replay.id': REPLAY,
+  'ScheduledEvent.id': 'sch_01M7Y2V07RS2Y47QBBGSV7HTCR',
   'Erasure.id': 'ers_01M7Y4A1B2C3D4E5F6G7H8J9KM',
 
   // Times, and what is counted
@@ -50,6 +51,7 @@ const VALUES: Record<string, Json> = {
   from: TIME,
   to: '2026-11-22T12:00:00.000Z',
   up_to: LATER,
+  deliver_at: '2026-12-24T18:00:00.000Z',
   interval: '1h',
   version: 1,
   number: 1,
