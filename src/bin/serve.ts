@@ -15,8 +15,10 @@ export async function serve(configured: Settings, roleName: string): Promise<voi
   const logger = createLogger(settings);
   keepHeapsSmall();
   const service = await startService(settings, role, logger);
+  // First, as whoever reads that it serves may tell it to stop at once.
+  const told = untilStopped(service.failed);
   logger.info({ role, url: service.url }, 'serving');
-  const signal = await untilStopped(service.failed);
+  const signal = await told;
   const toldAt = performance.now();
   const drainMs = role === 'worker' ? 0 : settings.HOOKLINE_DRAIN;
   if (drainMs > 0) {

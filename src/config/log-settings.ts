@@ -7,10 +7,10 @@ export const logSettings = {
   HOOKLINE_LOG_KEY: parsed(readSigningKeys)
     .optional()
     .describe(
-      'Key that signs the checkpoints of the log; `hookline log-key` makes one. Several, separated by commas, all sign. Default: one that is made when it is first needed, and kept in MongoDB, encrypted with `HOOKLINE_SECRET_KEYS`',
+      'Key that signs the checkpoints of the log; create one with `hookline log-key`. Several, separated by commas, all sign. Default: a key that is created when it is first needed and stored in MongoDB, encrypted with `HOOKLINE_SECRET_KEYS`',
     ),
   HOOKLINE_LOG_COPY: optionalText.describe(
-    'Where the last checkpoint of the log is kept outside MongoDB and Temporal: a path of a file that all workers share, or an `https` URL that answers GET and takes PUT. Nothing is signed that does not continue it',
+    'Copy of the last checkpoint of the log outside MongoDB and Temporal: the path of a file that all workers share, or an `https` URL that supports GET and PUT. Only checkpoints that continue it are signed',
   ),
   HOOKLINE_LOG_WITNESSES: z
     .string()
@@ -22,9 +22,9 @@ export const logSettings = {
     .url({ protocol: /^https$/, error: 'must be an https URL' })
     .optional()
     .describe(
-      'Time-stamping service (RFC 3161) that is asked about each checkpoint of the log, such as `https://timestamp.example.com`; user and password may stand in it. Its certificate may be signed by `HOOKLINE_EXTRA_CA_FILE`',
+      'Time-stamping service (RFC 3161) for the checkpoints of the log, such as `https://timestamp.example.com`; it may contain user and password. Its certificate may be signed by `HOOKLINE_EXTRA_CA_FILE`',
     ),
   HOOKLINE_LOG_ABANDONED: list.describe(
-    'Names of logs that were lost and are given up, after a restore from an old backup: checkpoints of them do not keep the log of `HOOKLINE_LOG_KEY`, whose name is another, from beginning again',
+    'Names of logs that were lost in a restore from an old backup and are given up, so that the log of `HOOKLINE_LOG_KEY`, which has another name, can begin again',
   ),
 };

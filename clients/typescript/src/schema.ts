@@ -402,7 +402,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a temporary endpoint whose deliveries go to a connected program
+         * Create a temporary endpoint whose deliveries go to a connected program
          * @description Requires the scope `endpoints:write`.
          */
         post: operations["createListener"];
@@ -422,7 +422,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a ticket to open the stream of a listener: a WebSocket, one at a time, which ends with the token that asks
+         * Get a ticket for the stream of a listener: a WebSocket, one at a time, which ends with the token of this request
          * @description Requires the scope `endpoints:write`.
          */
         post: operations["createListenerTicket"];
@@ -640,7 +640,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the certificate of a closed delivery: its record, with a proof that the signed log holds it
+         * Get the certificate of a closed delivery: its record, with a proof that the signed log contains it
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getDeliveryCertificate"];
@@ -660,7 +660,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the payload and the salt of a certificate: with them, everybody can check which payload was delivered
+         * Get the payload and the salt of a certificate, which prove the delivered payload
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getDeliveryOpening"];
@@ -680,7 +680,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the certificate of void numbers: that no event has them, with a proof that the log says so
+         * Get the certificate of void numbers: a proof by the log that no event has them
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getVoidCertificate"];
@@ -700,7 +700,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the certificate of a change: who changed what and when, with a proof that the signed log holds it
+         * Get the certificate of a change: its record, with a proof that the signed log contains it
          * @description Requires the scope `changes:read`.
          */
         get: operations["getChangeCertificate"];
@@ -720,7 +720,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say whether a delivery has been altered: what is shown, its record, and the signed log
+         * Check whether a delivery has been altered: its view, its record, and the signed log
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getDeliveryIntegrity"];
@@ -740,7 +740,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say whether an event has been altered: its payload, and the records of its deliveries
+         * Check whether an event has been altered: its payload, and the records of its deliveries
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["getEventIntegrity"];
@@ -760,7 +760,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say whether the record of a change has been altered, by the signed log
+         * Check whether the record of a change has been altered, by the signed log
          * @description Requires the scope `changes:read`.
          */
         get: operations["getChangeIntegrity"];
@@ -780,7 +780,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say why an endpoint got an event, waits for it, or did not get it
+         * Explain why an endpoint got an event, waits for it, or did not get it
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["explain"];
@@ -826,7 +826,7 @@ export interface paths {
         get: operations["listReplays"];
         put?: never;
         /**
-         * Send many deliveries again, or retry, cancel or resume many open ones
+         * Resend many closed deliveries, or retry, cancel or resume many open ones
          * @description Requires the scope `deliveries:write`.
          */
         post: operations["createReplay"];
@@ -866,7 +866,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pause a replay: it acts on nothing more until it is resumed
+         * Pause a replay until it is resumed
          * @description Requires the scope `deliveries:write`.
          */
         post: operations["pauseReplay"];
@@ -906,7 +906,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a replay: it acts on nothing more; what it has done stays
+         * Cancel a replay; deliveries that it has already acted on stay as they are
          * @description Requires the scope `deliveries:write`.
          */
         post: operations["cancelReplay"];
@@ -924,7 +924,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Stream the events of a period with their deliveries, a JSON text on each line
+         * Stream the events of a period with their deliveries, as JSON lines
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["exportRecords"];
@@ -1186,7 +1186,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give an OAuth client a new secret, which is shown only in this response
+         * Rotate the secret of an OAuth client; the new one is shown only in this response
          * @description Requires the scope `keys:write`.
          */
         post: operations["rotateOAuthClientSecret"];
@@ -1328,7 +1328,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who the token stands for, what it allows, and when it ends
+         * Owner, permissions and expiry of the token
          * @description Any token will do.
          */
         get: operations["getSession"];
@@ -1552,7 +1552,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count over all accounts: what is open and whose, what was attempted in the last hour, and what answers
+         * Counts over all accounts: open deliveries by account, attempts of the last hour, and reachable servers
          * @description Requires the scope `admin`.
          */
         get: operations["getInstallationStats"];
@@ -1574,7 +1574,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find something of any account: by its id, a business key, the name of an account, or a host
+         * Search all accounts by an id, a business key, the name of an account, or a host
          * @description Requires the scope `admin`.
          */
         post: operations["searchInstallation"];
@@ -1612,7 +1612,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the public key that checkpoints are verified with; several while keys change, a line each
+         * Read the public key that verifies checkpoints; several while keys change, a line each
          * @description No token is needed.
          */
         get: operations["getLogKey"];
@@ -1716,7 +1716,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Receive endpoint.disabled: an endpoint was taken out of service. Its deliveries wait
+         * Receive endpoint.disabled: an endpoint was disabled. Its deliveries wait
          * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveEndpointDisabled"];
@@ -1756,7 +1756,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Receive delivery.expired: deliveries of an endpoint have ended without success: they waited longer than they may
+         * Receive delivery.expired: deliveries of an endpoint have ended without success: they were parked for longer than the limit
          * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveDeliveryExpired"];
@@ -2007,7 +2007,7 @@ export interface components {
             created_at: string;
             /** @description Number of the event in the sequence of the account: no two events have the same, and none is left out. Absent for events that Hookline makes */
             sequence?: number;
-            /** @description Absent if all deliveries were started before the event was answered */
+            /** @description Absent if all deliveries were started before the response */
             fan_out?: {
                 /** @description Deliveries started so far */
                 started: number;
@@ -2021,7 +2021,7 @@ export interface components {
             /** @description The only endpoints that could get it, as its producer named them; absent if there are none */
             named_endpoints?: string[];
             /**
-             * @description Present if the payload cannot be read any more: its subject was erased
+             * @description Present if the payload is unreadable because its subject was erased
              * @constant
              */
             payload_erased?: true;
@@ -2243,7 +2243,7 @@ export interface components {
              * @enum {string}
              */
             signature_scheme?: "v1" | "v1a";
-            /** @description A shared secret that the subscriber has already, from another service; absent: a new one */
+            /** @description An existing shared secret of the subscriber, from another service; absent: a new one */
             secret?: string;
         };
         EndpointWithSecret: {
@@ -2641,7 +2641,7 @@ export interface components {
             path: string;
             /**
              * Format: date-time
-             * @description Until then the stream can be opened; it may stay open for longer
+             * @description Time until which the stream can be opened; it may stay open for longer
              */
             expires_at: string;
         };
@@ -2749,11 +2749,11 @@ export interface components {
             run_id: string;
             /** @description Present if the list is filtered by any_attempt_…: the attempts that match, of all runs, at most 100 */
             matching_attempts?: components["schemas"]["MatchingAttempt"][];
-            /** @description The latest attempt that has ended, if the list is asked for it. Absent if there is none, and of an open delivery whose reason is not an attempt */
+            /** @description The latest attempt that has ended, on request. Absent if there is none, and for an open delivery whose reason is not an attempt */
             last_attempt?: components["schemas"]["LastAttempt"];
-            /** @description How many attempts of an open delivery its schedule has, if the list is asked for last_attempt */
+            /** @description Number of scheduled attempts of an open delivery, if last_attempt is requested */
             max_attempts?: number;
-            /** @description What the payload has at the properties that the schema of its kind marks as keys, if the list is asked for it. Absent if there is none, and if the payload cannot be read any more */
+            /** @description Values of the properties that the schema of its kind marks as keys, on request. Absent if there are none, and if the payload is unreadable */
             business_keys?: components["schemas"]["BusinessKey"][];
         };
         MatchingAttempt: {
@@ -2771,7 +2771,7 @@ export interface components {
             url_host: string;
             /** @description The version of the endpoint that was read */
             endpoint_version?: number;
-            /** @description The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps */
+            /** @description Versions of the endpoint that created the signing secrets, newest first: several while a rotation overlaps */
             secret_versions?: number[];
             /** @description The address connected to; absent if there was no connection */
             address?: string;
@@ -2782,21 +2782,21 @@ export interface components {
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
             response_sha256?: string;
             /**
-             * @description Present if the body goes on behind them: it is longer, or did not end in time
+             * @description Present if the body continues after them: it is longer, or did not end in time
              * @constant
              */
             response_cut?: true;
-            /** @description Whole length of a body that goes on, as its Content-Length says; absent if none does */
+            /** @description Complete length of a longer body, by its Content-Length; absent without one */
             response_length?: number;
             status_code?: number;
             error_code?: string;
             error?: string;
             /**
-             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @description released: the endpoint responds again; probe: a check whether it does, which uses up none of the schedule
              * @enum {string}
              */
             trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
-            /** @description So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too */
+            /** @description Earlier tries of this attempt that were lost with their process: their requests may have arrived, too */
             lost_tries?: number;
             run_id: string;
         };
@@ -2853,7 +2853,7 @@ export interface components {
             payload_sha256?: string;
             payload_bytes?: number;
             /**
-             * @description Present if the payload cannot be read any more: its subject was erased
+             * @description Present if the payload is unreadable because its subject was erased
              * @constant
              */
             payload_erased?: true;
@@ -2901,11 +2901,11 @@ export interface components {
             url_host: string;
             /** @description The version of the endpoint that was read */
             endpoint_version?: number;
-            /** @description The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps */
+            /** @description Versions of the endpoint that created the signing secrets, newest first: several while a rotation overlaps */
             secret_versions?: number[];
             /** @description The address connected to; absent if there was no connection */
             address?: string;
-            /** @description Where the time went. Steps that did not happen or did not end are absent: a reused connection has none of the first three */
+            /** @description Durations of the steps. Steps that did not happen or did not end are absent: a reused connection has none of the first three */
             timings_ms?: {
                 dns?: number;
                 connect?: number;
@@ -2920,11 +2920,11 @@ export interface components {
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
             response_sha256?: string;
             /**
-             * @description Present if the body goes on behind them: it is longer, or did not end in time
+             * @description Present if the body continues after them: it is longer, or did not end in time
              * @constant
              */
             response_cut?: true;
-            /** @description Whole length of a body that goes on, as its Content-Length says; absent if none does */
+            /** @description Complete length of a longer body, by its Content-Length; absent without one */
             response_length?: number;
             status_code?: number;
             error_code?: string;
@@ -2934,11 +2934,11 @@ export interface components {
             };
             response_snippet?: string;
             /**
-             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @description released: the endpoint responds again; probe: a check whether it does, which uses up none of the schedule
              * @enum {string}
              */
             trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
-            /** @description So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too */
+            /** @description Earlier tries of this attempt that were lost with their process: their requests may have arrived, too */
             lost_tries?: number;
         };
         Intervention: {
@@ -2970,7 +2970,7 @@ export interface components {
             run_id?: string;
             number?: number;
             /**
-             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @description released: the endpoint responds again; probe: a check whether it does, which uses up none of the schedule
              * @enum {string}
              */
             trigger?: "schedule" | "retry_after" | "manual" | "released" | "probe";
@@ -2986,7 +2986,7 @@ export interface components {
             /** @enum {string} */
             action?: "retry" | "cancel" | "pause" | "resume" | "resend" | "replay" | "terminate";
             by?: string;
-            /** @description Of an act: the replay that did it */
+            /** @description The replay that took the action */
             replay?: string;
             /**
              * @description Of the end: how the delivery ended
@@ -3039,13 +3039,13 @@ export interface components {
         Integrity: {
             id: string;
             /**
-             * @description altered: a check says so; not_proven: nothing is altered, but the signed log does not hold it yet
+             * @description altered: a check failed; not_proven: nothing is altered, but the signed log does not contain it yet
              * @enum {string}
              */
             verdict: "unaltered" | "altered" | "not_proven";
             checks: {
                 /**
-                 * @description log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. tag: of a change, what was written has a tag under a key that is not in the database
+                 * @description log: the record is the one in the signed log. shown: the API shows the recorded state. payload: it is the one that the record commits to. tag: for a change, its tag under a key outside the database is valid
                  * @enum {string}
                  */
                 check: "log" | "shown" | "payload" | "tag";
@@ -3054,7 +3054,7 @@ export interface components {
                  * @enum {string}
                  */
                 result: "same" | "differs" | "unknown";
-                /** @description Human-readable; what differs, as JSON Pointers into the record */
+                /** @description Human-readable, with differences as JSON Pointers into the record */
                 detail: string;
                 /** @description Of an event: the delivery whose record was looked at */
                 delivery_id?: string;
@@ -3166,17 +3166,17 @@ export interface components {
          */
         CreateReplayBody: {
             /**
-             * @description resend: send closed deliveries again; retry, cancel, resume: do that to open ones
+             * @description resend: for closed deliveries; retry, cancel, resume: for open ones
              * @default resend
              * @enum {string}
              */
             action?: "resend" | "retry" | "cancel" | "resume";
             /**
-             * @description Of resend. failed (default): what ended exhausted, expired or cancelled. missed: that, and every event that the endpoint never had; it needs endpoint_id and created_after. all: everything closed
+             * @description For resend. failed (default): exhausted, expired and cancelled deliveries. missed: these, and every event that the endpoint never got; it needs endpoint_id and created_after. all: all closed deliveries
              * @enum {string}
              */
             mode?: "failed" | "missed" | "all";
-            /** @description What GET /deliveries is filtered by. The period is at most 90 days; without created_after it begins 30 days before its end, which is now at the latest */
+            /** @description Filters of GET /deliveries. The period is at most 90 days; without created_after it begins 30 days before its end, which is now at the latest */
             filter?: {
                 endpoint_id?: string;
                 event_id?: string;
@@ -3189,7 +3189,7 @@ export interface components {
                  * @enum {string}
                  */
                 error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
-                /** @description HTTP status that answered the latest attempt */
+                /** @description HTTP status of the latest attempt */
                 status_code?: number;
                 /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
                 created_after?: string;
@@ -3197,11 +3197,11 @@ export interface components {
                 created_before?: string;
             };
             /**
-             * @description Of missed: which registration of the endpoint selects events. now (default): as it is; then: as it was when each event was accepted
+             * @description For missed: the registration of the endpoint that selects events. now (default): the current one; then: the one at the time of each event
              * @enum {string}
              */
             registration?: "now" | "then";
-            /** @description Of missed, instead of registration: as the endpoint was at this time */
+            /** @description For missed, instead of registration: the registration at this time */
             as_of?: string;
             /**
              * @description Deliveries per second, at most
@@ -3225,7 +3225,7 @@ export interface components {
             skipped: number;
             /** @description The first ids, at most 10 */
             sample: string[];
-            /** @description false: there are more, as counting took too long; up_to says how far it came */
+            /** @description false: there are more, because counting took too long; up_to is the time up to which events were counted */
             complete: boolean;
             /**
              * Format: date-time
@@ -3234,7 +3234,7 @@ export interface components {
             up_to: string;
             /** @description Of missed: those of found that the endpoint never had */
             never_sent?: number;
-            /** @description Of missed: what the choice of the registration changes, among events that it never had */
+            /** @description For missed: the effect of the choice of the registration, among events that the endpoint never got */
             difference?: {
                 /** @description The other registration: then, or now */
                 compared_with: string;
@@ -3262,7 +3262,7 @@ export interface components {
             mode?: "failed" | "missed" | "all";
             /** @description Of missed: now, then, or the time of as_of */
             registration?: string;
-            /** @description As asked for; of a business key its name. created_after and created_before are the period */
+            /** @description As requested, with the name of a business key only. created_after and created_before are the period */
             filter: {
                 [key: string]: unknown;
             };
@@ -3271,9 +3271,9 @@ export interface components {
             /** @description Deliveries found so far: done, skipped, failed, and those that come next */
             found: number;
             done: number;
-            /** @description Not what they were any more when their turn came, or their endpoint was deleted */
+            /** @description Their state changed after they were selected, or their endpoint was deleted */
             skipped: number;
-            /** @description Temporal refused, or the payload is not kept any more */
+            /** @description Temporal refused, or the payload is no longer kept */
             failed: number;
             /** @description The first failures, at most 10 */
             failures?: {
@@ -3295,7 +3295,7 @@ export interface components {
                 at: string;
                 by: string;
             }[];
-            /** @description Who started it: an API key or OAuth client */
+            /** @description Initiator: an API key or OAuth client */
             by: string;
             reason?: string;
             /**
@@ -3346,7 +3346,7 @@ export interface components {
             sequence?: number;
             /** @constant */
             type: "event";
-            /** @description Where an export goes on that ended with this line */
+            /** @description Value of after that continues an export behind this line */
             after: string;
             payload_bytes: number;
             /** @description As it was received, if payload_text is absent; with payload=text a string of what was received; null once it is no longer kept, and if it was erased */
@@ -3357,7 +3357,7 @@ export interface components {
         ExportedDelivery: {
             /** @constant */
             type: "delivery";
-            /** @description Where an export goes on that ended with this line */
+            /** @description Value of after that continues an export behind this line */
             after: string;
             delivery: components["schemas"]["Delivery"];
             record: components["schemas"]["LoggedRecord"];
@@ -3366,11 +3366,11 @@ export interface components {
         LoggedRecord: {
             [key: string]: unknown;
         };
-        /** @description In the place of an event, delivery or change that somebody has altered in the database */
+        /** @description In the place of an event, delivery or change that was altered in the database */
         AlteredRecord: {
             /** @constant */
             type: "altered";
-            /** @description Where an export goes on that ended with this line */
+            /** @description Value of after that continues an export behind this line */
             after: string;
             id: string;
             detail: string;
@@ -3378,7 +3378,7 @@ export interface components {
         ExportedChange: {
             /** @constant */
             type: "change";
-            /** @description Where an export goes on that ended with this line */
+            /** @description Value of after that continues an export behind this line */
             after: string;
             change: components["schemas"]["Change"];
             record: components["schemas"]["LoggedRecord"];
@@ -3392,7 +3392,7 @@ export interface components {
             /** @enum {string} */
             action: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
             /**
-             * @description Whether it was done; refused: it had no effect. unknown: an act upon a delivery or a replay of which nobody has said how it ended, as after a crash; it is found out within minutes
+             * @description done: it took effect; refused: it had no effect; unknown: an action on a delivery or a replay whose outcome is not known yet, as after a crash; it is looked up within minutes
              * @enum {string}
              */
             outcome: "done" | "refused" | "unknown";
@@ -3401,20 +3401,20 @@ export interface components {
              * @description ISO 8601, UTC
              */
             at: string;
-            /** @description Who did it */
+            /** @description Actor */
             actor: {
                 /** @enum {string} */
                 type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
                 /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
                 id: string;
-                /** @description What the account calls its API key, OAuth client or portal session; absent of those of other accounts, and of what was deleted */
+                /** @description Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones */
                 name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
                 /** @description The actor's account, if it acted for this one: a platform, or the operator */
                 account_id?: string;
             };
-            /** @description From where: of a request its caller, of a response of the endpoint the address that answered */
+            /** @description Address of the caller, or of the endpoint that responded */
             address?: string;
             /** @description The x-request-id of the request that did it */
             request_id?: string;
@@ -3422,18 +3422,18 @@ export interface components {
             reason?: string;
             /** @description The replay that did it for the actor */
             replay?: string;
-            /** @description The attempt because of which an endpoint was disabled: answered 410, or the last that failed */
+            /** @description The attempt that disabled an endpoint: it got 410, or was the last that failed */
             caused_by?: {
                 delivery_id: string;
                 attempt: number;
             };
-            /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
+            /** @description JSON Pointers (RFC 6901) of the differences, secrets included, whose values are never shown */
             changed: string[];
-            /** @description What it was, without secrets; absent for a new one, and for deliveries */
+            /** @description State before, without secrets; absent for a new resource, and for deliveries */
             before?: {
                 [key: string]: unknown;
             };
-            /** @description What it became; absent for one that was deleted, and for deliveries */
+            /** @description State after; absent for a deleted resource, and for deliveries */
             after?: {
                 [key: string]: unknown;
             };
@@ -3499,13 +3499,13 @@ export interface components {
         Completeness: {
             /** @description No number is missing, open, lost, contradicted, or that of two events */
             complete: boolean;
-            /** @description The first number that was looked at; absent if there are none */
+            /** @description The first checked number; absent if there are none */
             first?: number;
             last?: number;
             /** @description How many of them events have */
             event_count: number;
             void_count: number;
-            /** @description Numbers that no event has, nor will have: a process had reserved them. leaf_index: where the log says so; absent until its next run */
+            /** @description Numbers that no event has or will have: a process had reserved them. leaf_index: their leaf in the log; absent until its next run */
             void: {
                 first: number;
                 last: number;
@@ -3517,13 +3517,13 @@ export interface components {
                 leaf_index?: number;
             }[];
             open_count: number;
-            /** @description Numbers of which it is not known yet whether events have them: ranges, both ends included; the first 100 */
+            /** @description Reserved numbers that may still get events: ranges, both ends included; the first 100 */
             open: {
                 first: number;
                 last: number;
             }[];
             lost_count: number;
-            /** @description Numbers that may have been given to events, of which nothing is kept. at and why: when and how that was noticed, such as a restore from a backup */
+            /** @description Numbers that may have been given to events that are gone. at and why: time and cause, such as a restore from a backup */
             lost: {
                 first: number;
                 last: number;
@@ -3535,13 +3535,13 @@ export interface components {
                 why: string;
             }[];
             missing_count: number;
-            /** @description Numbers that nothing is known of: their events are not there: ranges, both ends included; the first 100 */
+            /** @description Numbers without an event and without an explanation: ranges, both ends included; the first 100 */
             missing: {
                 first: number;
                 last: number;
             }[];
             contradicted_count: number;
-            /** @description Numbers that were declared void, and that events have all the same: ranges, both ends included; the first 100 */
+            /** @description Numbers that were declared void although events have them: ranges, both ends included; the first 100 */
             contradicted: {
                 first: number;
                 last: number;
@@ -3655,7 +3655,7 @@ export interface components {
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             /**
              * Format: date-time
-             * @description When the key stops working, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire
+             * @description Time at which the key expires, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire
              */
             expires_at?: string;
             /** @description The profile that GET /me returns for this key. Default: the account's own. A profile other than the caller's requires profiles:read */
@@ -3744,7 +3744,7 @@ export interface components {
          *     }
          */
         CreateOAuthClientBody: {
-            /** @description What people are shown when they are asked for consent */
+            /** @description Name on the consent page */
             name: string;
             /**
              * @default [
@@ -3805,7 +3805,7 @@ export interface components {
             created_at: string;
         };
         ReplaceOAuthClientBody: {
-            /** @description What people are shown when they are asked for consent */
+            /** @description Name on the consent page */
             name: string;
             /**
              * @default [
@@ -3870,15 +3870,15 @@ export interface components {
             };
             /** @description How its portal looks */
             portal?: {
-                /** @description What it calls itself */
+                /** @description Its name */
                 name?: string;
                 /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
                 logo_url?: string;
-                /** @description Of links and buttons; shades with enough contrast are made of it */
+                /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                 color?: string;
             };
             /**
-             * @description Whether its first key is a platform’s, which makes accounts and acts for them: operator only
+             * @description Whether its first key is a platform’s, which creates accounts and acts for them: operator only
              * @default false
              */
             platform?: boolean;
@@ -3900,11 +3900,11 @@ export interface components {
             };
             /** @description How its portal looks, each in place of what the installation has */
             portal?: {
-                /** @description What it calls itself */
+                /** @description Its name */
                 name?: string;
                 /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
                 logo_url?: string;
-                /** @description Of links and buttons; shades with enough contrast are made of it */
+                /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                 color?: string;
             };
             /** @enum {string} */
@@ -3921,7 +3921,7 @@ export interface components {
             deletion_requested_at?: string;
             /**
              * Format: date-time
-             * @description When it was asked for that its payloads are erased; absent if they are kept
+             * @description Time of the request to erase its payloads; absent if they are kept
              */
             erasure_requested_at?: string;
             /**
@@ -3943,7 +3943,7 @@ export interface components {
             };
             /** @description 1 at first, and one more with each change */
             version: number;
-            /** @description Absent if a platform makes the account: it has keys */
+            /** @description Absent if a platform creates the account, because it has keys */
             api_key?: components["schemas"]["NewApiKey"];
         };
         AccountPage: {
@@ -3973,11 +3973,11 @@ export interface components {
             };
             /** @description How its portal looks, each in place of what the installation has */
             portal?: {
-                /** @description What it calls itself */
+                /** @description Its name */
                 name?: string;
                 /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
                 logo_url?: string;
-                /** @description Of links and buttons; shades with enough contrast are made of it */
+                /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                 color?: string;
             };
             /** @enum {string} */
@@ -3994,7 +3994,7 @@ export interface components {
             deletion_requested_at?: string;
             /**
              * Format: date-time
-             * @description When it was asked for that its payloads are erased; absent if they are kept
+             * @description Time of the request to erase its payloads; absent if they are kept
              */
             erasure_requested_at?: string;
             /**
@@ -4048,17 +4048,17 @@ export interface components {
          */
         CreatePortalSessionBody: {
             /**
-             * @description Whom it is for: shown in the portal, and in changes that are made with it
+             * @description Name of its holder: shown in the portal, and in changes that are made with it
              * @default portal
              */
             name?: string;
             /**
-             * @description How long it lasts; never longer than the API key that makes it
+             * @description Lifetime; never longer than that of the API key that creates it
              * @default 1h
              */
             expires_in?: string;
             /**
-             * @description What it allows; by default all of these. You must hold each of them
+             * @description Its scopes; by default all of these. You must hold each of them
              * @default [
              *       "endpoints:read",
              *       "endpoints:write",
@@ -4068,7 +4068,7 @@ export interface components {
              *     ]
              */
             scopes?: ("endpoints:read" | "endpoints:write" | "deliveries:read" | "deliveries:write" | "secrets:read")[];
-            /** @description A page of yours that the portal leads to when the link has ended: where people get another */
+            /** @description Your page to which the portal leads when the link has expired, where people get a new one */
             return_url?: string;
         };
         NewPortalSession: {
@@ -4162,26 +4162,26 @@ export interface components {
                 reference?: string;
                 /** @description How its portal looks, if it has a look of its own */
                 portal?: {
-                    /** @description What it calls itself */
+                    /** @description Its name */
                     name?: string;
                     /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
                     logo_url?: string;
-                    /** @description Of links and buttons; shades with enough contrast are made of it */
+                    /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                     color?: string;
                 };
             };
             /** @description The platform of the account */
             platform_id?: string;
-            /** @description The profile that GET /me answers */
+            /** @description The profile that GET /me returns */
             profile_id: string;
-            /** @description What the token allows */
+            /** @description Scopes of the token */
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             /**
              * Format: date-time
              * @description When the token stops working; absent if it does not
              */
             expires_at?: string;
-            /** @description Where executions are looked at: for the scope admin, if TEMPORAL_UI_URL is set */
+            /** @description Address of Temporal UI: for the scope admin, if TEMPORAL_UI_URL is set */
             temporal_ui?: {
                 url: string;
                 namespace: string;
@@ -4205,7 +4205,7 @@ export interface components {
          *     }
          */
         EraseSubjectBody: {
-            /** @description As it stands in the events; e-mail addresses are compared without regard to case */
+            /** @description The subject as in the events; e-mail addresses are compared without regard to case */
             subject: string;
             /**
              * @description cancel: the key is deleted at once, and open deliveries are cancelled; finish: it is deleted once they have ended
@@ -4230,7 +4230,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             requested_at: string;
-            /** @description The API key or OAuth client that asked for it */
+            /** @description The API key or OAuth client that requested it */
             requested_by: string;
             /**
              * Format: date-time
@@ -4244,7 +4244,7 @@ export interface components {
             completed_at?: string;
             /**
              * Format: date-time
-             * @description When a restored backup had brought the key back, and it was deleted again
+             * @description Time at which the key was deleted again after a restored backup had brought it back
              */
             reapplied_at?: string;
             /** @description The data key. Everything that it encrypted names it, and cannot be read without it */
@@ -4256,7 +4256,7 @@ export interface components {
                  */
                 created_at: string;
             };
-            /** @description What was kept of the subject when the erasure was requested */
+            /** @description Data about the subject that was kept when the erasure was requested */
             covered: {
                 events: number;
                 deliveries: number;
@@ -4278,7 +4278,7 @@ export interface components {
         Stats: {
             /**
              * Format: date-time
-             * @description When the open deliveries were counted: at most a second ago, or up to ten if counting takes long
+             * @description Time of the count of open deliveries: at most a second ago, or up to ten if counting takes long
              */
             as_of: string;
             open: {
@@ -4288,7 +4288,7 @@ export interface components {
                     retrying: number;
                     parked: number;
                 };
-                /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                 overdue: number;
                 /**
                  * Format: date-time
@@ -4300,7 +4300,7 @@ export interface components {
                  * @description Since when the longest overdue one has been due
                  */
                 overdue_since?: string;
-                /** @description Every open delivery is counted; false if there are more than 20,000, so these are the least there can be */
+                /** @description true: every open delivery is counted; false: there are more than 20,000, and these are lower bounds */
                 exact: boolean;
                 by_kind: {
                     event_kind: string;
@@ -4310,7 +4310,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -4331,7 +4331,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -4344,9 +4344,9 @@ export interface components {
                      */
                     overdue_since?: string;
                 }[];
-                /** @description Endpoints that are not listed because others have more; ask for them by endpoint_id */
+                /** @description Endpoints that are not listed because others have more; filter by endpoint_id to see them */
                 endpoints_left_out?: number;
-                /** @description By the time at which their events were accepted, in intervals; those without any are left out */
+                /** @description By the acceptance time of their events, in intervals; empty ones are left out */
                 by_time: {
                     /**
                      * Format: date-time
@@ -4359,7 +4359,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -4384,7 +4384,7 @@ export interface components {
                 /** @description Attempts that these deliveries took */
                 attempts: number;
                 /**
-                 * @description Workers count what they close, and write it every five seconds. After a crash a delivery can be counted twice or not at all
+                 * @description Workers write counts every five seconds. After a crash a delivery can be counted twice or not at all
                  * @constant
                  */
                 exact: false;
@@ -4423,9 +4423,9 @@ export interface components {
                     /** @description Attempts that these deliveries took */
                     attempts: number;
                 }[];
-                /** @description Endpoints that are not listed because others have more; ask for them by endpoint_id */
+                /** @description Endpoints that are not listed because others have more; filter by endpoint_id to see them */
                 endpoints_left_out?: number;
-                /** @description By the time at which they were closed, in intervals; those without any are left out */
+                /** @description By closing time, in intervals; empty ones are left out */
                 by_time: {
                     /**
                      * Format: date-time
@@ -4490,18 +4490,18 @@ export interface components {
             reason: string;
             workflow_id: string;
             run_id: string;
-            /** @description The latest attempt that has ended, if the list is asked for it. Absent if there is none, and of an open delivery whose reason is not an attempt */
+            /** @description The latest attempt that has ended, on request. Absent if there is none, and for an open delivery whose reason is not an attempt */
             last_attempt?: components["schemas"]["LastAttempt"];
-            /** @description How many attempts of an open delivery its schedule has, if the list is asked for last_attempt */
+            /** @description Number of scheduled attempts of an open delivery, if last_attempt is requested */
             max_attempts?: number;
-            /** @description What the payload has at the properties that the schema of its kind marks as keys, if the list is asked for it. Absent if there is none, and if the payload cannot be read any more */
+            /** @description Values of the properties that the schema of its kind marks as keys, on request. Absent if there are none, and if the payload is unreadable */
             business_keys?: components["schemas"]["BusinessKey"][];
             /** @description Whose it is */
             account: {
                 id: string;
                 name: string;
             };
-            /** @description What people know the endpoint by: its description, or its host; absent if it was deleted */
+            /** @description Name of the endpoint for people: its description, or its host; absent if it was deleted */
             endpoint_name?: string;
         };
         InstallationEndpointPage: {
@@ -4631,7 +4631,7 @@ export interface components {
             /** @enum {string} */
             action: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
             /**
-             * @description Whether it was done; refused: it had no effect. unknown: an act upon a delivery or a replay of which nobody has said how it ended, as after a crash; it is found out within minutes
+             * @description done: it took effect; refused: it had no effect; unknown: an action on a delivery or a replay whose outcome is not known yet, as after a crash; it is looked up within minutes
              * @enum {string}
              */
             outcome: "done" | "refused" | "unknown";
@@ -4640,20 +4640,20 @@ export interface components {
              * @description ISO 8601, UTC
              */
             at: string;
-            /** @description Who did it */
+            /** @description Actor */
             actor: {
                 /** @enum {string} */
                 type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
                 /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
                 id: string;
-                /** @description What the account calls its API key, OAuth client or portal session; absent of those of other accounts, and of what was deleted */
+                /** @description Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones */
                 name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
                 /** @description The actor's account, if it acted for this one: a platform, or the operator */
                 account_id?: string;
             };
-            /** @description From where: of a request its caller, of a response of the endpoint the address that answered */
+            /** @description Address of the caller, or of the endpoint that responded */
             address?: string;
             /** @description The x-request-id of the request that did it */
             request_id?: string;
@@ -4661,18 +4661,18 @@ export interface components {
             reason?: string;
             /** @description The replay that did it for the actor */
             replay?: string;
-            /** @description The attempt because of which an endpoint was disabled: answered 410, or the last that failed */
+            /** @description The attempt that disabled an endpoint: it got 410, or was the last that failed */
             caused_by?: {
                 delivery_id: string;
                 attempt: number;
             };
-            /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
+            /** @description JSON Pointers (RFC 6901) of the differences, secrets included, whose values are never shown */
             changed: string[];
-            /** @description What it was, without secrets; absent for a new one, and for deliveries */
+            /** @description State before, without secrets; absent for a new resource, and for deliveries */
             before?: {
                 [key: string]: unknown;
             };
-            /** @description What it became; absent for one that was deleted, and for deliveries */
+            /** @description State after; absent for a deleted resource, and for deliveries */
             after?: {
                 [key: string]: unknown;
             };
@@ -4695,7 +4695,7 @@ export interface components {
                     retrying: number;
                     parked: number;
                 };
-                /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                 overdue: number;
                 /**
                  * Format: date-time
@@ -4720,7 +4720,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -4735,7 +4735,7 @@ export interface components {
                 }[];
                 by_endpoint: {
                     endpoint_id: string;
-                    /** @description What people know the endpoint by: its description, or its host; absent if it was deleted */
+                    /** @description Name of the endpoint for people: its description, or its host; absent if it was deleted */
                     endpoint_name?: string;
                     account: {
                         id: string;
@@ -4747,7 +4747,7 @@ export interface components {
                         retrying: number;
                         parked: number;
                     };
-                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    /** @description Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result */
                     overdue: number;
                     /**
                      * Format: date-time
@@ -4761,7 +4761,7 @@ export interface components {
                     overdue_since?: string;
                 }[];
             };
-            /** @description What workers attempted, a few seconds late */
+            /** @description Attempts of workers, a few seconds late */
             last_hour: {
                 attempts: {
                     succeeded: number;
@@ -4785,7 +4785,7 @@ export interface components {
             };
             /** @description Endpoints with an open incident */
             failing_endpoints: number;
-            /** @description What the process that answers needs, as GET /readyz says */
+            /** @description Readiness of the responding process, as in GET /readyz */
             health: {
                 [key: string]: "ok" | "unavailable";
             };
@@ -4802,14 +4802,14 @@ export interface components {
         };
         SearchAnswer: {
             data: components["schemas"]["Found"][];
-            /** @description To be sent with the same query: more accounts are to be asked about */
+            /** @description Send it with the same query to search further accounts */
             after?: string;
         };
         Found: {
             /** @enum {string} */
             type: "account" | "delivery" | "event" | "endpoint" | "replay" | "erasure" | "api_key" | "oauth_client" | "portal_session" | "profile";
             id: string;
-            /** @description What people know it by: a name, a host, a kind of event */
+            /** @description Name for people: a name, a host, an event kind */
             text?: string;
             /** @description Whose it is, or the account itself */
             account: {
@@ -4901,7 +4901,7 @@ export interface components {
             failures: number;
         };
         /**
-         * @description An endpoint was taken out of service. Its deliveries wait.
+         * @description An endpoint was disabled. Its deliveries wait.
          * @example {
          *       "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
          *       "since": "2026-11-21T12:00:00.000Z",
@@ -4945,7 +4945,7 @@ export interface components {
          */
         DeliveryExhaustedPayload: {
             endpoint_id: string;
-            /** @description How many have ended; from 1,000 on, another event tells of more. */
+            /** @description Number of these deliveries; more than 1,000 are in further events. */
             count: number;
             /**
              * Format: date-time
@@ -4971,7 +4971,7 @@ export interface components {
             }[];
         };
         /**
-         * @description Deliveries of an endpoint have ended without success: they waited longer than they may.
+         * @description Deliveries of an endpoint have ended without success: they were parked for longer than the limit.
          * @example {
          *       "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
          *       "count": 1,
@@ -4992,7 +4992,7 @@ export interface components {
          */
         DeliveryExpiredPayload: {
             endpoint_id: string;
-            /** @description How many have ended; from 1,000 on, another event tells of more. */
+            /** @description Number of these deliveries; more than 1,000 are in further events. */
             count: number;
             /**
              * Format: date-time
@@ -5861,7 +5861,7 @@ export interface components {
                 };
             };
         };
-        /** @description `payload_gone`: The payload is not kept any more */
+        /** @description `payload_gone`: The payload is no longer kept */
         payload_gone: {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
@@ -5873,9 +5873,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://hookline.example.com/errors/payload_gone",
-                 *       "title": "The payload is not kept any more",
+                 *       "title": "The payload is no longer kept",
                  *       "status": 410,
-                 *       "detail": "The payload is not kept any more.",
+                 *       "detail": "The payload is no longer kept.",
                  *       "code": "payload_gone",
                  *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
                  *     }
@@ -6409,7 +6409,7 @@ export interface components {
     headers: {
         /** @description Identifies the request in the log */
         "x-request-id": string;
-        /** @description What remains of each rate limit, and the seconds until its window ends */
+        /** @description Remaining requests of each rate limit, and the seconds until its window ends */
         RateLimit: string;
         /** @description Each rate limit: quota and window in seconds */
         "RateLimit-Policy": string;
@@ -6668,7 +6668,7 @@ export interface operations {
                 schema_version?: number;
             };
             header?: {
-                /** @description A repeat with the same key and body gives the first answer again and starts nothing twice */
+                /** @description A repeat with the same key and body returns the first response and starts nothing twice */
                 "Idempotency-Key"?: string;
                 /** @description Business keys that are not in the body, as name=value with commas between: the event can be found by them */
                 "Hookline-Key"?: string;
@@ -6801,7 +6801,7 @@ export interface operations {
                 deliver_after?: string;
             };
             header?: {
-                /** @description A repeat with the same key and body gives the first answer again and starts nothing twice */
+                /** @description A repeat with the same key and body returns the first response and starts nothing twice */
                 "Idempotency-Key"?: string;
                 /** @description Business keys that are not in the body, as name=value with commas between: the event can be found by them */
                 "Hookline-Key"?: string;
@@ -8254,7 +8254,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint, with its signing secret. It needs no verification, and is deleted when no program has been connected for ten minutes */
+            /** @description The endpoint, with its signing secret. It needs no verification, and is deleted after ten minutes without a connection */
             201: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -8644,7 +8644,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What happened */
+            /** @description Timeline of the delivery */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9124,9 +9124,9 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         };
-                        /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
+                        /** @description Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased */
                         details?: {
-                            /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
+                            /** @description For a delivery: the request and response of each attempt. For a change: the states before and after, its address and reason */
                             value: {
                                 [key: string]: unknown;
                             };
@@ -9171,7 +9171,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Payload and salt. Whoever has the salt can test guesses of the payload */
+            /** @description Payload and salt. With the salt, guesses of the payload can be tested */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9289,9 +9289,9 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         };
-                        /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
+                        /** @description Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased */
                         details?: {
-                            /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
+                            /** @description For a delivery: the request and response of each attempt. For a change: the states before and after, its address and reason */
                             value: {
                                 [key: string]: unknown;
                             };
@@ -9400,9 +9400,9 @@ export interface operations {
                         } & {
                             [key: string]: unknown;
                         };
-                        /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
+                        /** @description Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased */
                         details?: {
-                            /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
+                            /** @description For a delivery: the request and response of each attempt. For a change: the states before and after, its address and reason */
                             value: {
                                 [key: string]: unknown;
                             };
@@ -9447,7 +9447,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was compared, and what it comes to */
+            /** @description Checks and their result */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9496,7 +9496,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was compared, and what it comes to */
+            /** @description Checks and their result */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9545,7 +9545,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was compared, and what it comes to */
+            /** @description Checks and their result */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9832,7 +9832,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayPreview"];
                 };
             };
-            /** @description The replay is persisted, and goes on by itself */
+            /** @description The replay is stored and runs by itself */
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -10407,7 +10407,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What became of each number */
+            /** @description State of each number */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -10536,7 +10536,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Not changed since the answer with that ETag */
+            /** @description Not changed since the response with that ETag */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -10728,7 +10728,7 @@ export interface operations {
                     "application/json": components["schemas"]["Profile"];
                 };
             };
-            /** @description Not changed since the answer with that ETag */
+            /** @description Not changed since the response with that ETag */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -11718,7 +11718,7 @@ export interface operations {
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description Not changed since the answer with that ETag */
+            /** @description Not changed since the response with that ETag */
             304: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -12295,7 +12295,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description The erasure is persisted, and carried out by itself: its certificate so far */
+            /** @description The erasure is stored and runs by itself: its certificate so far */
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -12387,7 +12387,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            /** @description The erasure is persisted, and carried out by itself: its certificate so far */
+            /** @description The erasure is stored and runs by itself: its certificate so far */
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -12999,7 +12999,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was found. Each response looks for a business key in some accounts, and can be empty: only one without after is the last */
+            /** @description Matches. Each response searches some accounts for a business key and can be empty: only one without after is the last */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -13199,7 +13199,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13274,7 +13274,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13349,7 +13349,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13424,7 +13424,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13499,7 +13499,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -13574,7 +13574,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the response is kept in part, and ignored. */
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

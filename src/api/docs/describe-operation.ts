@@ -17,7 +17,7 @@ const header = (description: string, isRequired: boolean, schema: JsonObject = {
 /** Headers of responses, as components. */
 export const HEADERS: JsonObject = {
   'x-request-id': header('Identifies the request in the log', true),
-  RateLimit: header('What remains of each rate limit, and the seconds until its window ends', false),
+  RateLimit: header('Remaining requests of each rate limit, and the seconds until its window ends', false),
   'RateLimit-Policy': header('Each rate limit: quota and window in seconds', false),
   'Retry-After': header('Seconds to wait before another request', true, { type: 'integer', minimum: 1 }),
   'WWW-Authenticate': header('Why the token was refused (RFC 6750)', true),

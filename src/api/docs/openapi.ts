@@ -72,12 +72,12 @@ const ONE_OF =
 
 /** Tag of each first part of a path. */
 const TAGS = {
-  events: 'What producers send',
+  events: 'Events from producers',
   scheduled_events: 'Events that are sent at a later time',
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',
   catalogue: "The account's event kinds as OpenAPI and AsyncAPI documents, for subscribers' generators",
   endpoints: 'Where events are delivered',
-  deliveries: 'What happened to each event at each endpoint',
+  deliveries: 'Deliveries of events to endpoints',
   subjects: 'Persons that events are about: erasing their payloads',
   erasures: 'Certificates of what was erased',
   stats: 'How many deliveries wait, and how many were closed',
@@ -85,19 +85,19 @@ const TAGS = {
   me: 'The profile behind the token',
   profiles: "Profiles, for the account's own systems",
   sequence: 'Numbers of events: whether any is missing',
-  session: 'Who the token stands for',
+  session: 'Profile and permissions of a token',
   api_keys: 'Keys that systems call the API with',
   oauth_clients: 'Applications that get tokens by OAuth 2.0',
   accounts: 'Tenants, for the operator of the installation',
-  changes: 'Who changed what',
+  changes: 'Audit log of changes',
   inboxes: 'Test inboxes: temporary endpoints that show what they received',
   listeners: 'Temporary endpoints whose deliveries go to a connected program, such as `hookline listen`',
-  log: 'The log that proves what was recorded: checkpoints, keys and proofs',
+  log: 'The log that proves records: checkpoints, keys and proofs',
   explain: 'Why an endpoint got an event, or did not',
-  exports: 'What is kept of an account as a stream: events of a period, with their closed deliveries',
-  feed: 'Events in one order, which whoever reads them asks for',
-  replays: 'Acts on many deliveries at once: sending them again, retrying, cancelling, resuming',
-  webhooks: 'What endpoints receive',
+  exports: "Stream of an account's events of a period, with their closed deliveries",
+  feed: 'Events in one order, for readers that fetch them',
+  replays: 'Bulk actions on deliveries: resend, retry, cancel, resume',
+  webhooks: 'Requests that endpoints receive',
 };
 
 /**

@@ -126,7 +126,8 @@ function describe(kind: EventKind, component: string, components: SchemaComponen
     },
     responses: {
       '2XX': {
-        description: 'The event was received. The body of the response is kept in part, and ignored.',
+        description:
+          'The event was received. A part of the response body is stored; it is otherwise ignored.',
       },
       '410': { description: 'The endpoint wants no more events: it is disabled' },
       '429': { description: 'Try again later: `Retry-After` is honored. `503` means the same.' },

@@ -6,7 +6,7 @@ import type { Context } from './context.js';
 export const IF_NONE_MATCH = {
   'If-None-Match': 'The ETag of an earlier response: the response is 304 if nothing has changed',
 };
-export const NOT_CHANGED = { 304: { description: 'Not changed since the answer with that ETag' } };
+export const NOT_CHANGED = { 304: { description: 'Not changed since the response with that ETag' } };
 
 /**
  * Answers a read with its entity tag: `304` without a body if the caller already has this version (RFC 9110, section

@@ -119,7 +119,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
   ),
   endpointKind(
     'endpoint.disabled',
-    'An endpoint was taken out of service. Its deliveries wait.',
+    'An endpoint was disabled. Its deliveries wait.',
     { since: time, disabled_at: time, reason: { type: 'string' } },
     {
       since: '2026-11-21T12:00:00.000Z',
@@ -134,7 +134,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
     ],
     [
       'delivery.expired',
-      'Deliveries of an endpoint have ended without success: they waited longer than they may.',
+      'Deliveries of an endpoint have ended without success: they were parked for longer than the limit.',
     ],
   ].map(([name = '', description = '']) =>
     endpointKind(
@@ -143,7 +143,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
       {
         count: {
           type: 'integer',
-          description: 'How many have ended; from 1,000 on, another event tells of more.',
+          description: 'Number of these deliveries; more than 1,000 are in further events.',
         },
         first_closed_at: time,
         last_closed_at: time,

@@ -1,5 +1,5 @@
 /**
- * Every error that the HTTP interface answers with: stable code, HTTP status, title, and what the caller should do, in
+ * Every error of the HTTP interface: stable code, HTTP status, title, and advice for the caller, in
  * Markdown with links from `docs/`. The one table of codes; `npm run docs` writes it into `docs/errors.md`, and
  * `/errors/{code}` shows it.
  */
@@ -17,7 +17,7 @@ export const PROBLEMS = {
   payload_too_complex: [
     400,
     'Checking the payload takes too long, or too much memory',
-    'Send a smaller payload, or give the event kind a simpler schema: [event kinds](events.md) says what costs. If the service was merely too busy, the response is `unavailable`.',
+    'Send a smaller payload, or give the event kind a simpler schema: see the bounds of [schemas](events.md#schemas).',
   ],
   invalid_request: [400, 'The request is not valid', 'Correct the places in `errors`.'],
   invalid_fields: [
@@ -38,7 +38,7 @@ export const PROBLEMS = {
   malformed_request: [
     400,
     'The request is not valid HTTP',
-    'Send HTTP/1.1 as RFC 9112 has it; `detail` says what the parser met. A proxy or a client of one’s own may write it.',
+    'Send HTTP/1.1 as RFC 9112 has it; `detail` says what the parser found. A proxy or your own client may have written it.',
   ],
   ambiguous_token: [
     400,
@@ -79,7 +79,7 @@ export const PROBLEMS = {
   not_in_log: [
     404,
     'The log does not have it yet',
-    '`detail` says what it waits for. Ask again after `Retry-After` seconds.',
+    'Try again after `Retry-After` seconds. `detail` gives the reason.',
   ],
   unknown_event_kind: [
     404,
@@ -94,7 +94,7 @@ export const PROBLEMS = {
   not_acceptable: [
     406,
     'The Accept header excludes JSON',
-    'Leave `Accept` out, or include `application/json`. Without it, and for `*/*`, answers are JSON.',
+    'Leave `Accept` out, or include `application/json`. Without it, and for `*/*`, responses are JSON.',
   ],
   request_timeout: [
     408,
@@ -109,7 +109,7 @@ export const PROBLEMS = {
   delivery_state_conflict: [
     409,
     'The delivery is in a state that does not allow this',
-    '`detail` says which state the delivery is in.',
+    '`detail` has the state of the delivery.',
   ],
   login_name_taken: [409, 'Another profile has this login name', 'Choose another login name.'],
   profile_in_use: [409, "The account's own profile cannot be deleted", 'Replace the profile instead.'],
@@ -121,22 +121,22 @@ export const PROBLEMS = {
   account_state_conflict: [
     409,
     'The account is in a state that does not allow this',
-    'The account is being deleted or was: it can only be read.',
+    'The account is being deleted, or is deleted: it can only be read.',
   ],
   log_altered: [
     409,
     'The log is not the one that was signed',
-    'The operator has to look at it: [proofs](proofs.md#if-somebody-alters-the-database). `detail` ends with the reason.',
+    'Contact the operator: [proofs](proofs.md#if-somebody-alters-the-database). `detail` ends with the reason.',
   ],
   record_altered: [
     409,
     'A record is not the one that was recorded',
-    'Somebody has altered the database: `detail` names the delivery, event or change, and what is wrong with it. The operator has to look at it: [records](records.md#altered-records).',
+    'The database was altered: `detail` names the delivery, event or change, and the difference. Contact the operator: [records](records.md#altered-records).',
   ],
   endpoint_state_conflict: [
     409,
     'The endpoint is in a state that does not allow this',
-    '`detail` says what the endpoint’s state is and what to do.',
+    '`detail` has the state of the endpoint and the next step.',
   ],
   endpoint_limit_reached: [
     409,
@@ -151,7 +151,7 @@ export const PROBLEMS = {
   payloads_not_encrypted: [
     409,
     'Payloads are not encrypted, so they cannot be erased',
-    'The operator sets `HOOKLINE_PAYLOAD_KEYS`. Events that are accepted from then on can be erased ([privacy](privacy.md)).',
+    'The operator must set `HOOKLINE_PAYLOAD_KEYS`. Later events can then be erased ([privacy](privacy.md)).',
   ],
   client_without_secret: [
     409,
@@ -186,7 +186,7 @@ export const PROBLEMS = {
   replay_state_conflict: [
     409,
     'The replay is in a state that does not allow this',
-    '`detail` says which state the replay is in.',
+    '`detail` has the state of the replay.',
   ],
   replay_limit_reached: [
     409,
@@ -195,7 +195,7 @@ export const PROBLEMS = {
   ],
   payload_gone: [
     410,
-    'The payload is not kept any more',
+    'The payload is no longer kept',
     'It was erased, or is older than `HOOKLINE_PAYLOAD_DAYS`. The certificate stays valid without it.',
   ],
   feed_position_gone: [

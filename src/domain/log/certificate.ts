@@ -61,7 +61,7 @@ export const certificateSchema = z.strictObject({
       value: z
         .record(z.string(), z.unknown())
         .describe(
-          'Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed',
+          'For a delivery: the request and response of each attempt. For a change: the states before and after, its address and reason',
         ),
       salt: hashSchema.describe(
         'Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key',
@@ -69,7 +69,7 @@ export const certificateSchema = z.strictObject({
     })
     .optional()
     .describe(
-      'What the record commits to and does not say. Absent if it was not asked for, and if it was erased',
+      'Data that the record commits to and does not contain. Absent if it was not requested, and if it was erased',
     ),
   leaf_index: z.int().min(0).describe('Number of the record in the log, from 0'),
   inclusion_proof: proofSchema.describe(

@@ -114,6 +114,11 @@ export class ScheduledEvents {
     await this.model.deleteMany({ account_id: accountId, key });
   }
 
+  /** Removes those of an account. */
+  async removeAll(accountId: string): Promise<void> {
+    await this.model.deleteMany({ account_id: accountId });
+  }
+
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
     return this.tags.retagEach(this.model, textOf, { sealed: 0 });

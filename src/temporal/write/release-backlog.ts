@@ -52,9 +52,9 @@ export async function releaseBacklog(
   let rate = Math.min(options.firstRate, options.maxRate);
   const statuses = options.retries ? (['parked', 'retrying'] as const) : (['parked'] as const);
   const listed = await listWaiting(search, endpoint, statuses, taskQueue, () => options.onProgress(rate));
-  // What waits for others in its order does not wait for the endpoint, unless that is gone.
-  const isGone = (await options.endpoint()) === 'gone';
-  const waiting = listed.filter(({ isInOrder }) => isGone || !isInOrder);
+  // Deliveries that wait for others in their order do not wait for the endpoint, unless that is gone.
+  const isAll = !listed.some(({ isInOrder }) => isInOrder) || (await options.endpoint()) === 'gone';
+  const waiting = listed.filter(({ isInOrder }) => isAll || !isInOrder);
   let released = 0;
   let direct = false;
   let restUntil = 0;

@@ -69,7 +69,7 @@ describe('the catalogue of an account', () => {
     assert.deepEqual(properties.at, { type: 'string', format: 'date-time', pattern: 'Z$' });
     assert.deepEqual(properties.enum, SHIPPED.properties.enum);
     assert.deepEqual(at(document, properties.to.$ref), SHIPPED.$defs.address);
-    assert.equal(at(document, properties.parts.prefixItems[0].$ref), {});
+    assert.deepEqual(at(document, properties.parts.prefixItems[0].$ref), {});
   });
 
   it('is an AsyncAPI document with a message for each kind', async () => {

@@ -34,13 +34,15 @@ const lookColor = z.string().regex(PORTAL_COLOR, 'must be a colour such as #0a7f
 
 /** How the portal of an account looks. */
 export const portalLookSchema = z.strictObject({
-  name: lookName.optional().describe('What it calls itself'),
+  name: lookName.optional().describe('Its name'),
   logo_url: lookLogo
     .optional()
     .describe(
       'A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS)',
     ),
-  color: lookColor.optional().describe('Of links and buttons; shades with enough contrast are made of it'),
+  color: lookColor
+    .optional()
+    .describe('Colour of links and buttons; shades with enough contrast are derived from it'),
 });
 
 /** A change of it: null takes the installation's. */
@@ -72,7 +74,7 @@ export const accountSchema = z
     deletion_requested_at: time.optional(),
     erasure_requested_at: time
       .optional()
-      .describe('When it was asked for that its payloads are erased; absent if they are kept'),
+      .describe('Time of the request to erase its payloads; absent if they are kept'),
     deleted_at: time.optional(),
     deletion: z
       .object({
@@ -97,7 +99,9 @@ export const accountSchema = z
 
 export const accountWithKeySchema = accountSchema
   .extend({
-    api_key: apiKeyWithKeySchema.optional().describe('Absent if a platform makes the account: it has keys'),
+    api_key: apiKeyWithKeySchema
+      .optional()
+      .describe('Absent if a platform creates the account, because it has keys'),
   })
   .meta({ id: 'NewAccount' });
 

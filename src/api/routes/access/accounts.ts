@@ -45,7 +45,9 @@ const newAccountBody = z.strictObject({
   platform: z
     .boolean()
     .default(false)
-    .describe('Whether its first key is a platform’s, which makes accounts and acts for them: operator only'),
+    .describe(
+      'Whether its first key is a platform’s, which creates accounts and acts for them: operator only',
+    ),
 });
 
 const accountPatch = z.strictObject({
@@ -181,7 +183,7 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
           .enum(PAYLOAD_RULES)
           .default('keep')
           .describe(
-            'erase: the data keys are deleted in the end, so that no payload of the account can be read any more, in MongoDB and its backups alike; needs subjects:write. Also for an account that was deleted before',
+            'erase: the data keys are deleted at the end, so that no payload of the account can be read again, in MongoDB or its backups; needs subjects:write. Also for an account that was deleted before',
           ),
       }),
       responses: {

@@ -38,7 +38,7 @@ const apiKeyBody = z.strictObject({
   expires_at: z.iso
     .datetime()
     .describe(
-      'When the key stops working, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire',
+      'Time at which the key expires, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire',
     )
     .optional(),
   profile_id: z

@@ -39,7 +39,7 @@ const oauthClientWithSecretSchema = oauthClientSchema
   .meta({ id: 'OAuthClientWithSecret' });
 
 const clientBody = z.strictObject({
-  name: z.string().min(1).max(256).describe('What people are shown when they are asked for consent'),
+  name: z.string().min(1).max(256).describe('Name on the consent page'),
   grant_types: z.array(z.enum(GRANT_TYPES)).min(1).max(GRANT_TYPES.length).default(['client_credentials']),
   redirect_uris: z
     .array(
@@ -134,7 +134,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
     }),
 
     operation('post', '/oauth_clients/:id/secret/rotate', 'rotateOAuthClientSecret', {
-      summary: 'Give an OAuth client a new secret, which is shown only in this response',
+      summary: 'Rotate the secret of an OAuth client; the new one is shown only in this response',
       scope: 'keys:write',
       body: rotationBody,
       responses: {

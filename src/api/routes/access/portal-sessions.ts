@@ -46,21 +46,21 @@ const body = z.strictObject({
     .min(1)
     .max(256)
     .default('portal')
-    .describe('Whom it is for: shown in the portal, and in changes that are made with it'),
+    .describe('Name of its holder: shown in the portal, and in changes that are made with it'),
   expires_in: durationSchema(least, most)
     .default(formatDuration(usual))
-    .describe('How long it lasts; never longer than the API key that makes it'),
+    .describe('Lifetime; never longer than that of the API key that creates it'),
   scopes: z
     .array(z.enum(PORTAL_SCOPES))
     .min(1, 'must name at least one scope')
     .max(PORTAL_SCOPES.length)
     .default([...PORTAL_SCOPES])
-    .describe('What it allows; by default all of these. You must hold each of them'),
+    .describe('Its scopes; by default all of these. You must hold each of them'),
   return_url: z
     .string()
     .refine(isReturnUrl, 'must be an https URL, such as https://app.example.com/webhooks')
     .optional()
-    .describe('A page of yours that the portal leads to when the link has ended: where people get another'),
+    .describe('Your page to which the portal leads when the link has expired, where people get a new one'),
 });
 
 /** Portal sessions: links with which subscribers see and manage the endpoints of their account, without an API key. */

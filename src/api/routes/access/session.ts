@@ -22,13 +22,13 @@ const sessionSchema = z
       })
       .describe('The account that the token acts for'),
     platform_id: z.string().optional().describe('The platform of the account'),
-    profile_id: z.string().describe('The profile that GET /me answers'),
-    scopes: z.array(z.enum(SCOPES)).describe('What the token allows'),
+    profile_id: z.string().describe('The profile that GET /me returns'),
+    scopes: z.array(z.enum(SCOPES)).describe('Scopes of the token'),
     expires_at: time.optional().describe('When the token stops working; absent if it does not'),
     temporal_ui: z
       .object({ url: z.string(), namespace: z.string() })
       .optional()
-      .describe('Where executions are looked at: for the scope admin, if TEMPORAL_UI_URL is set'),
+      .describe('Address of Temporal UI: for the scope admin, if TEMPORAL_UI_URL is set'),
   })
   .meta({
     id: 'Session',
@@ -53,7 +53,7 @@ export function sessionOperations({ database, settings }: ApiDependencies): Oper
   };
   return [
     operation('get', '/session', 'getSession', {
-      summary: 'Who the token stands for, what it allows, and when it ends',
+      summary: 'Owner, permissions and expiry of the token',
       isAboutAccounts: true,
       responses: { 200: { description: 'The holder of the token', schema: sessionSchema } },
       isSecret: true,

@@ -15,7 +15,7 @@ export const changeSchema = z
     outcome: z
       .enum(CHANGE_OUTCOMES)
       .describe(
-        'Whether it was done; refused: it had no effect. unknown: an act upon a delivery or a replay of which nobody has said how it ended, as after a crash; it is found out within minutes',
+        'done: it took effect; refused: it had no effect; unknown: an action on a delivery or a replay whose outcome is not known yet, as after a crash; it is looked up within minutes',
       ),
     at: time,
     actor: z
@@ -28,7 +28,7 @@ export const changeSchema = z
           .string()
           .optional()
           .describe(
-            'What the account calls its API key, OAuth client or portal session; absent of those of other accounts, and of what was deleted',
+            "Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones",
           ),
         person: z.string().optional().describe('The profile of the person for whom an OAuth client acted'),
         account_id: z
@@ -36,29 +36,22 @@ export const changeSchema = z
           .optional()
           .describe("The actor's account, if it acted for this one: a platform, or the operator"),
       })
-      .describe('Who did it'),
-    address: z
-      .string()
-      .optional()
-      .describe(
-        'From where: of a request its caller, of a response of the endpoint the address that answered',
-      ),
+      .describe('Actor'),
+    address: z.string().optional().describe('Address of the caller, or of the endpoint that responded'),
     request_id: z.string().optional().describe('The x-request-id of the request that did it'),
     reason: z.string().optional().describe('Why, as the actor gave it'),
     replay: z.string().optional().describe('The replay that did it for the actor'),
     caused_by: z
       .object({ delivery_id: z.string(), attempt: z.int() })
       .optional()
-      .describe(
-        'The attempt because of which an endpoint was disabled: answered 410, or the last that failed',
-      ),
+      .describe('The attempt that disabled an endpoint: it got 410, or was the last that failed'),
     changed: z
       .array(z.string())
       .describe(
-        'JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown',
+        'JSON Pointers (RFC 6901) of the differences, secrets included, whose values are never shown',
       ),
-    before: shown.describe('What it was, without secrets; absent for a new one, and for deliveries'),
-    after: shown.describe('What it became; absent for one that was deleted, and for deliveries'),
+    before: shown.describe('State before, without secrets; absent for a new resource, and for deliveries'),
+    after: shown.describe('State after; absent for a deleted resource, and for deliveries'),
   })
   .meta({ id: 'Change' });
 

@@ -36,7 +36,7 @@ export const changeParameters = {
     .describe(
       'Who: an API key, an OAuth client, a profile for whose person a client acted, operator, subscriber, erasure, incident, rotation or verification',
     ),
-  action: z.enum(CHANGE_ACTIONS).optional().describe('What was done'),
+  action: z.enum(CHANGE_ACTIONS).optional().describe('Action'),
   outcome: z.enum(CHANGE_OUTCOMES).optional().describe('Whether it was done'),
   created_after: timeParameter,
   created_before: timeParameter,

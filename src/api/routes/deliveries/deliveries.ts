@@ -94,7 +94,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       summary: 'Read everything that happened to a delivery, in order and over all its runs',
       scope: 'deliveries:read',
       responses: {
-        200: { description: 'What happened', schema: timelineSchema, text: 'A line for each' },
+        200: { description: 'Timeline of the delivery', schema: timelineSchema, text: 'A line for each' },
       },
       problems: ['record_altered'],
       async handle({ account_id, params: { id } }, ctx) {

@@ -8,7 +8,7 @@ import { timeSchema as time } from '../../http/schemas.js';
 const triggerSchema = z
   .enum(TRIGGERS)
   .describe(
-    'released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule',
+    'released: the endpoint responds again; probe: a check whether it does, which uses up none of the schedule',
   );
 
 export const attemptSchema = z
@@ -24,7 +24,7 @@ export const attemptSchema = z
       .array(z.int())
       .optional()
       .describe(
-        'The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps',
+        'Versions of the endpoint that created the signing secrets, newest first: several while a rotation overlaps',
       ),
     address: z.string().optional().describe('The address connected to; absent if there was no connection'),
     timings_ms: z
@@ -36,7 +36,7 @@ export const attemptSchema = z
       })
       .optional()
       .describe(
-        'Where the time went. Steps that did not happen or did not end are absent: a reused connection has none of the first three',
+        'Durations of the steps. Steps that did not happen or did not end are absent: a reused connection has none of the first three',
       ),
     request_bytes: z.int().optional().describe('Size of the body that was sent'),
     response_bytes: z
@@ -50,11 +50,11 @@ export const attemptSchema = z
     response_cut: z
       .literal(true)
       .optional()
-      .describe('Present if the body goes on behind them: it is longer, or did not end in time'),
+      .describe('Present if the body continues after them: it is longer, or did not end in time'),
     response_length: z
       .int()
       .optional()
-      .describe('Whole length of a body that goes on, as its Content-Length says; absent if none does'),
+      .describe('Complete length of a longer body, by its Content-Length; absent without one'),
     status_code: z.int().optional(),
     error_code: z.string().optional(),
     error: z.string().optional(),
@@ -65,7 +65,7 @@ export const attemptSchema = z
       .int()
       .optional()
       .describe(
-        'So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too',
+        'Earlier tries of this attempt that were lost with their process: their requests may have arrived, too',
       ),
   })
   .meta({ id: 'Attempt' });
@@ -102,19 +102,17 @@ export const extraFields = {
     .meta({ id: 'LastAttempt' })
     .optional()
     .describe(
-      'The latest attempt that has ended, if the list is asked for it. Absent if there is none, and of an open delivery whose reason is not an attempt',
+      'The latest attempt that has ended, on request. Absent if there is none, and for an open delivery whose reason is not an attempt',
     ),
   max_attempts: z
     .int()
     .optional()
-    .describe(
-      'How many attempts of an open delivery its schedule has, if the list is asked for last_attempt',
-    ),
+    .describe('Number of scheduled attempts of an open delivery, if last_attempt is requested'),
   business_keys: z
     .array(z.object({ name: z.string(), value: z.string() }).meta({ id: 'BusinessKey' }))
     .optional()
     .describe(
-      'What the payload has at the properties that the schema of its kind marks as keys, if the list is asked for it. Absent if there is none, and if the payload cannot be read any more',
+      'Values of the properties that the schema of its kind marks as keys, on request. Absent if there are none, and if the payload is unreadable',
     ),
 };
 
@@ -157,7 +155,7 @@ export const deliverySchema = deliverySummarySchema
     payload_erased: z
       .literal(true)
       .optional()
-      .describe('Present if the payload cannot be read any more: its subject was erased'),
+      .describe('Present if the payload is unreadable because its subject was erased'),
     earlier_runs: z
       .array(
         deliverySummarySchema
@@ -195,7 +193,7 @@ export const timelineSchema = z
           next_attempt_at: time.optional().describe('Of a wait: until when'),
           action: interventionSchema.shape.action.optional(),
           by: z.string().optional(),
-          replay: z.string().optional().describe('Of an act: the replay that did it'),
+          replay: z.string().optional().describe('The replay that took the action'),
           status: z.enum(SHOWN_STATUSES).optional().describe('Of the end: how the delivery ended'),
         })
         .meta({ id: 'TimelineItem' }),

@@ -97,7 +97,7 @@ export const deliveryParameters = {
     .enum(ATTEMPT_ERROR_CODES)
     .optional()
     .meta({ description: 'Why the latest attempt had no complete response' }),
-  status_code: statusCode.optional().meta({ description: 'HTTP status that answered the latest attempt' }),
+  status_code: statusCode.optional().meta({ description: 'HTTP status of the latest attempt' }),
   created_after: timeParameter,
   created_before: timeParameter,
 };
@@ -141,7 +141,7 @@ export const attemptParameters = {
     .meta({ description: 'Has an attempt that had no complete response, for this reason' }),
   any_attempt_status_code: statusCode
     .optional()
-    .meta({ description: 'Has an attempt that was answered with this HTTP status' }),
+    .meta({ description: 'Has an attempt with this HTTP status' }),
 };
 
 /** Filter by single attempts; `undefined` if there is none. */

@@ -9,7 +9,7 @@ import { newestSchema } from '../event-kinds/find-kind.js';
 /** Fields that rows of a list of deliveries have only on request. */
 export const includeParameter = listParameter(
   ROW_EXTRAS,
-  'What each row shows besides: the latest attempt, with how many there can be; the business keys in the payload',
+  'Further fields of each row: the latest attempt with the number of scheduled ones; the business keys in the payload',
 );
 
 type KeyedRow<T> = Omit<T, 'payload'> & { business_keys?: BusinessKey[] };

@@ -107,7 +107,7 @@ export const newEndpointBody = endpointBody
         `must be whsec_ and ${least} to ${most} bytes in base64; leave it out for a new one`,
       )
       .optional()
-      .describe('A shared secret that the subscriber has already, from another service; absent: a new one'),
+      .describe('An existing shared secret of the subscriber, from another service; absent: a new one'),
   })
   .refine(({ signature_scheme, secret }) => secret === undefined || signature_scheme === 'v1', {
     path: ['secret'],

@@ -14,7 +14,7 @@ export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 visible ASCII characters, 
 /** Headers of a request that posts one event, as OpenAPI describes them. */
 export const EVENT_HEADERS = {
   'Idempotency-Key':
-    'A repeat with the same key and body gives the first answer again and starts nothing twice',
+    'A repeat with the same key and body returns the first response and starts nothing twice',
   'Hookline-Key':
     'Business keys that are not in the body, as name=value with commas between: the event can be found by them',
   'Hookline-Subject':

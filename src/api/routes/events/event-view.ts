@@ -31,7 +31,7 @@ export const eventSchema = eventSummarySchema
         total: z.int().describe('Deliveries in total'),
       })
       .optional()
-      .describe('Absent if all deliveries were started before the event was answered'),
+      .describe('Absent if all deliveries were started before the response'),
     deliveries: z
       .array(deliverySummarySchema)
       .describe('At most some of them: the list of deliveries has all'),
@@ -43,7 +43,7 @@ export const eventSchema = eventSummarySchema
     payload_erased: z
       .literal(true)
       .optional()
-      .describe('Present if the payload cannot be read any more: its subject was erased'),
+      .describe('Present if the payload is unreadable because its subject was erased'),
   })
   .meta({ id: 'Event' });
 

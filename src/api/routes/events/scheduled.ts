@@ -108,7 +108,7 @@ export function scheduledOperations(dependencies: ApiDependencies): Operation[] 
           ...(headers.endpointIds && { named_endpoints: headers.endpointIds }),
           ...(asked && { body_hash: asked.body_hash }),
         };
-        // What is started for an event that is not stored finds none, and ends.
+        // First, so that no event is stored that nothing sends. An execution that finds no event ends by itself.
         await scheduledExecutions.start({ account_id, id, event_kind: checked.kind, due_at });
         const there = await database.scheduled.insert(event);
         return there ? same(there) : view(event);

@@ -85,7 +85,7 @@ export const verdictSchema = z
 export function explainOperations(dependencies: ApiDependencies): Operation[] {
   return [
     operation('get', '/explain', 'explain', {
-      summary: 'Say why an endpoint got an event, waits for it, or did not get it',
+      summary: 'Explain why an endpoint got an event, waits for it, or did not get it',
       scope: 'deliveries:read',
       query: z.strictObject({
         endpoint_id: deliveryParameters.endpoint_id.unwrap(),

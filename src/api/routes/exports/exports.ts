@@ -16,7 +16,7 @@ import { timeParameter } from '../deliveries/filters.js';
 import { eventSummarySchema } from '../events/event-view.js';
 import { exportLines, placeOfCursor } from './export-lines.js';
 
-const after = z.string().describe('Where an export goes on that ended with this line');
+const after = z.string().describe('Value of after that continues an export behind this line');
 const record = z
   .record(z.string(), z.unknown())
   .describe('The canonical record, of which the log has a leaf; of a change from the next checkpoint on')
@@ -47,7 +47,7 @@ const lineSchema = z
       .meta({ id: 'ExportedDelivery' }),
     z
       .object({ type: z.literal('altered'), after, id: z.string(), detail: z.string() })
-      .describe('In the place of an event, delivery or change that somebody has altered in the database')
+      .describe('In the place of an event, delivery or change that was altered in the database')
       .meta({ id: 'AlteredRecord' }),
     z
       .object({ type: z.literal('change'), after, change: changeSchema, record })
@@ -65,7 +65,7 @@ async function* nothing() {}
 export function exportOperations({ database: { records, changes } }: ApiDependencies): Operation[] {
   return [
     operation('get', '/exports', 'exportRecords', {
-      summary: 'Stream the events of a period with their deliveries, a JSON text on each line',
+      summary: 'Stream the events of a period with their deliveries, as JSON lines',
       scope: 'deliveries:read',
       closedToPortal: true,
       query: z.strictObject({
@@ -79,13 +79,13 @@ export function exportOperations({ database: { records, changes } }: ApiDependen
         include: z
           .literal('changes')
           .optional()
-          .describe('changes: with who changed what; needs the scope changes:read as well'),
+          .describe('changes: includes changes; needs the scope changes:read as well'),
         format: z.literal('ndjson').default('ndjson'),
         payload: z
           .enum(PAYLOAD_FORMS)
           .default('json')
           .describe(
-            'text: payloads are strings of what was received, for readers that do not take every number or every depth of JSON',
+            'text: payloads are strings of the original, for readers that do not support every number or every depth of JSON',
           ),
       }),
       headers: { 'Accept-Encoding': 'gzip: the response is compressed' },

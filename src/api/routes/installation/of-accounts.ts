@@ -19,7 +19,7 @@ export async function withAccounts<T extends { account_id: string }>(
 export const endpointNameSchema = z
   .string()
   .optional()
-  .describe('What people know the endpoint by: its description, or its host; absent if it was deleted');
+  .describe('Name of the endpoint for people: its description, or its host; absent if it was deleted');
 
 /** Rows with what people know the endpoint of each by. */
 export async function withEndpoints<T extends { endpoint_id: string }>(

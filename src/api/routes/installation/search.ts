@@ -56,7 +56,7 @@ const foundSchema = z
   .object({
     type: z.enum(TYPES),
     id: z.string(),
-    text: z.string().optional().describe('What people know it by: a name, a host, a kind of event'),
+    text: z.string().optional().describe('Name for people: a name, a host, an event kind'),
     account: accountOfRowSchema.describe('Whose it is, or the account itself'),
   })
   .meta({ id: 'Found' });
@@ -64,10 +64,7 @@ const foundSchema = z
 const answerSchema = z
   .object({
     data: z.array(foundSchema),
-    after: z
-      .string()
-      .optional()
-      .describe('To be sent with the same query: more accounts are to be asked about'),
+    after: z.string().optional().describe('Send it with the same query to search further accounts'),
   })
   .meta({ id: 'SearchAnswer' });
 
@@ -77,7 +74,7 @@ export function searchOperations(dependencies: ApiDependencies): Operation[] {
   const names = new ShortCache<string[]>(60_000, 1);
   return [
     operation('post', '/installation/search', 'searchInstallation', {
-      summary: 'Find something of any account: by its id, a business key, the name of an account, or a host',
+      summary: 'Search all accounts by an id, a business key, the name of an account, or a host',
       ...OPERATORS,
       body: z.strictObject({
         query: z
@@ -94,7 +91,7 @@ export function searchOperations(dependencies: ApiDependencies): Operation[] {
       responses: {
         200: {
           description:
-            'What was found. Each response looks for a business key in some accounts, and can be empty: only one without after is the last',
+            'Matches. Each response searches some accounts for a business key and can be empty: only one without after is the last',
           schema: answerSchema,
         },
       },

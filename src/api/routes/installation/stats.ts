@@ -52,11 +52,11 @@ const installationStatsSchema = z
           .array(z.object({ from: timeSchema, ...attemptsShape }))
           .describe('Sixty minutes, oldest first; the last is under way'),
       })
-      .describe('What workers attempted, a few seconds late'),
+      .describe('Attempts of workers, a few seconds late'),
     failing_endpoints: count.describe('Endpoints with an open incident'),
     health: z
       .record(z.string(), z.enum(['ok', 'unavailable']))
-      .describe('What the process that answers needs, as GET /readyz says'),
+      .describe('Readiness of the responding process, as in GET /readyz'),
   })
   .meta({ id: 'InstallationStats' });
 
@@ -66,7 +66,7 @@ export function installationStatsOperations({ backlog, database, ...health }: Ap
   return [
     operation('get', '/installation/stats', 'getInstallationStats', {
       summary:
-        'Count over all accounts: what is open and whose, what was attempted in the last hour, and what answers',
+        'Counts over all accounts: open deliveries by account, attempts of the last hour, and reachable servers',
       ...OPERATORS,
       responses: { 200: { description: 'The counts', schema: installationStatsSchema } },
       async handle(_input, ctx) {

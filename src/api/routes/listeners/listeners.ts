@@ -29,7 +29,7 @@ const ticketSchema = z
   .object({
     ticket: z.string().describe('Sent as `Authorization: Bearer` with the WebSocket request, once'),
     path: z.string().describe('Of the stream, below the address of the API'),
-    expires_at: timeSchema.describe('Until then the stream can be opened; it may stay open for longer'),
+    expires_at: timeSchema.describe('Time until which the stream can be opened; it may stay open for longer'),
   })
   .meta({ id: 'ListenerTicket' });
 
@@ -39,14 +39,14 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
 
   return [
     operation('post', '/listeners', 'createListener', {
-      summary: 'Make a temporary endpoint whose deliveries go to a connected program',
+      summary: 'Create a temporary endpoint whose deliveries go to a connected program',
       scope: 'endpoints:write',
       body: listenerBody,
       example: { event_kinds: ['purchase'] },
       responses: {
         201: {
           description:
-            'The endpoint, with its signing secret. It needs no verification, and is deleted when no program has been connected for ten minutes',
+            'The endpoint, with its signing secret. It needs no verification, and is deleted after ten minutes without a connection',
           schema: endpointWithSecretSchema,
         },
       },
@@ -65,7 +65,7 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
 
     operation('post', '/listeners/:id/tickets', 'createListenerTicket', {
       summary:
-        'Get a ticket to open the stream of a listener: a WebSocket, one at a time, which ends with the token that asks',
+        'Get a ticket for the stream of a listener: a WebSocket, one at a time, which ends with the token of this request',
       scope: STREAM_SCOPE,
       responses: { 201: { description: 'The ticket', schema: ticketSchema } },
       isSecret: true,

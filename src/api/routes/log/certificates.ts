@@ -21,7 +21,7 @@ const query = z.strictObject({
   details: z
     .enum(['true', 'false'])
     .default('true')
-    .describe('false: without the details of the record, to hand it to somebody who is not to see them'),
+    .describe('false: without the details of the record, to give it to somebody who should not see them'),
   checkpoint: z
     .enum(['stamped', 'last'])
     .default('stamped')
@@ -119,7 +119,7 @@ export function certificateOperations({
   return [
     operation('get', '/deliveries/:id/certificate', 'getDeliveryCertificate', {
       summary:
-        'Get the certificate of a closed delivery: its record, with a proof that the signed log holds it',
+        'Get the certificate of a closed delivery: its record, with a proof that the signed log contains it',
       scope: 'deliveries:read',
       responses: {
         200: { description: 'The certificate. `hookline verify` checks it', schema: certificateSchema },
@@ -138,12 +138,11 @@ export function certificateOperations({
     }),
 
     operation('get', '/deliveries/:id/certificate/opening', 'getDeliveryOpening', {
-      summary:
-        'Get the payload and the salt of a certificate: with them, everybody can check which payload was delivered',
+      summary: 'Get the payload and the salt of a certificate, which prove the delivered payload',
       scope: 'deliveries:read',
       responses: {
         200: {
-          description: 'Payload and salt. Whoever has the salt can test guesses of the payload',
+          description: 'Payload and salt. With the salt, guesses of the payload can be tested',
           schema: openingSchema,
         },
       },
@@ -167,8 +166,7 @@ export function certificateOperations({
     }),
 
     operation('get', '/sequence/void/:first/certificate', 'getVoidCertificate', {
-      summary:
-        'Get the certificate of void numbers: that no event has them, with a proof that the log says so',
+      summary: 'Get the certificate of void numbers: a proof by the log that no event has them',
       scope: 'deliveries:read',
       closedToPortal: true,
       responses: { 200: { description: 'The certificate', schema: certificateSchema } },
@@ -186,8 +184,7 @@ export function certificateOperations({
     }),
 
     operation('get', '/changes/:id/certificate', 'getChangeCertificate', {
-      summary:
-        'Get the certificate of a change: who changed what and when, with a proof that the signed log holds it',
+      summary: 'Get the certificate of a change: its record, with a proof that the signed log contains it',
       scope: 'changes:read',
       responses: { 200: { description: 'The certificate', schema: certificateSchema } },
       query,

@@ -21,19 +21,19 @@ const integritySchema = z
     verdict: z
       .enum(['unaltered', 'altered', 'not_proven'])
       .describe(
-        'altered: a check says so; not_proven: nothing is altered, but the signed log does not hold it yet',
+        'altered: a check failed; not_proven: nothing is altered, but the signed log does not contain it yet',
       ),
     checks: z.array(
       z.object({
         check: z
           .enum(['log', 'shown', 'payload', 'tag'])
           .describe(
-            'log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. tag: of a change, what was written has a tag under a key that is not in the database',
+            'log: the record is the one in the signed log. shown: the API shows the recorded state. payload: it is the one that the record commits to. tag: for a change, its tag under a key outside the database is valid',
           ),
         result: z
           .enum(['same', 'differs', 'unknown'])
           .describe('unknown: there is nothing to compare with, or not yet'),
-        detail: z.string().describe('Human-readable; what differs, as JSON Pointers into the record'),
+        detail: z.string().describe('Human-readable, with differences as JSON Pointers into the record'),
         delivery_id: z.string().optional().describe('Of an event: the delivery whose record was looked at'),
       }),
     ),
@@ -59,11 +59,11 @@ function integrityOf(id: string, checks: Check[]): z.output<typeof integritySche
 export function integrityOperations(dependencies: ApiDependencies): Operation[] {
   const { changes, records } = dependencies.database;
   const responses = {
-    200: { description: 'What was compared, and what it comes to', schema: integritySchema },
+    200: { description: 'Checks and their result', schema: integritySchema },
   };
   return [
     operation('get', '/deliveries/:id/integrity', 'getDeliveryIntegrity', {
-      summary: 'Say whether a delivery has been altered: what is shown, its record, and the signed log',
+      summary: 'Check whether a delivery has been altered: its view, its record, and the signed log',
       scope: 'deliveries:read',
       responses,
       async handle({ account_id, params: { id } }) {
@@ -74,7 +74,7 @@ export function integrityOperations(dependencies: ApiDependencies): Operation[] 
     }),
 
     operation('get', '/events/:id/integrity', 'getEventIntegrity', {
-      summary: 'Say whether an event has been altered: its payload, and the records of its deliveries',
+      summary: 'Check whether an event has been altered: its payload, and the records of its deliveries',
       scope: 'deliveries:read',
       responses,
       async handle({ account_id, params: { id } }) {
@@ -89,7 +89,7 @@ export function integrityOperations(dependencies: ApiDependencies): Operation[] 
     }),
 
     operation('get', '/changes/:id/integrity', 'getChangeIntegrity', {
-      summary: 'Say whether the record of a change has been altered, by the signed log',
+      summary: 'Check whether the record of a change has been altered, by the signed log',
       scope: 'changes:read',
       responses,
       async handle({ account_id, params: { id } }) {

@@ -28,8 +28,7 @@ export function logOperations(dependencies: ApiDependencies): Operation[] {
     }),
 
     operation('get', '/log/key', 'getLogKey', {
-      summary:
-        'Read the public key that checkpoints are verified with; several while keys change, a line each',
+      summary: 'Read the public key that verifies checkpoints; several while keys change, a line each',
       isPublic: true,
       responses: {
         200: { description: 'The keys', text: "Verifier keys of Go's golang.org/x/mod/sumdb/note" },

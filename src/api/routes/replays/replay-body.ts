@@ -29,38 +29,33 @@ const filterSchema = z
       .enum(ATTEMPT_ERROR_CODES)
       .optional()
       .describe('Why the latest attempt had no complete response'),
-    status_code: z
-      .int()
-      .min(100)
-      .max(599)
-      .optional()
-      .describe('HTTP status that answered the latest attempt'),
+    status_code: z.int().min(100).max(599).optional().describe('HTTP status of the latest attempt'),
     created_after: timeParameter,
     created_before: timeParameter,
   })
   .describe(
-    `What GET /deliveries is filtered by. The period is at most ${MAX_REPLAY_PERIOD_DAYS} days; without created_after it begins ${DEFAULT_REPLAY_PERIOD_DAYS} days before its end, which is now at the latest`,
+    `Filters of GET /deliveries. The period is at most ${MAX_REPLAY_PERIOD_DAYS} days; without created_after it begins ${DEFAULT_REPLAY_PERIOD_DAYS} days before its end, which is now at the latest`,
   );
 
 export const replayBody = z.strictObject({
   action: z
     .enum(REPLAY_ACTIONS)
     .default('resend')
-    .describe('resend: send closed deliveries again; retry, cancel, resume: do that to open ones'),
+    .describe('resend: for closed deliveries; retry, cancel, resume: for open ones'),
   mode: z
     .enum(REPLAY_MODES)
     .optional()
     .describe(
-      'Of resend. failed (default): what ended exhausted, expired or cancelled. missed: that, and every event that the endpoint never had; it needs endpoint_id and created_after. all: everything closed',
+      'For resend. failed (default): exhausted, expired and cancelled deliveries. missed: these, and every event that the endpoint never got; it needs endpoint_id and created_after. all: all closed deliveries',
     ),
   filter: filterSchema.default({}),
   registration: z
     .enum(['now', 'then'])
     .optional()
     .describe(
-      'Of missed: which registration of the endpoint selects events. now (default): as it is; then: as it was when each event was accepted',
+      'For missed: the registration of the endpoint that selects events. now (default): the current one; then: the one at the time of each event',
     ),
-  as_of: timeParameter.describe('Of missed, instead of registration: as the endpoint was at this time'),
+  as_of: timeParameter.describe('For missed, instead of registration: the registration at this time'),
   rate: z
     .int()
     .min(1)

@@ -25,9 +25,9 @@ import { contradictions, periodOf, type ReplayBody, replayBody } from './replay-
 
 /** Actions on a replay, and the records of them. */
 const ACTS = [
-  ['pause', 'paused', 'Pause a replay: it acts on nothing more until it is resumed'],
+  ['pause', 'paused', 'Pause a replay until it is resumed'],
   ['resume', 'resumed', 'Resume a paused replay'],
-  ['cancel', 'cancelled', 'Cancel a replay: it acts on nothing more; what it has done stays'],
+  ['cancel', 'cancelled', 'Cancel a replay; deliveries that it has already acted on stay as they are'],
 ] as const;
 
 const count = z.int();
@@ -43,14 +43,14 @@ const replaySchema = z
     registration: z.string().optional().describe('Of missed: now, then, or the time of as_of'),
     filter: z
       .record(z.string(), z.unknown())
-      .describe('As asked for; of a business key its name. created_after and created_before are the period'),
+      .describe(
+        'As requested, with the name of a business key only. created_after and created_before are the period',
+      ),
     rate: z.int().describe('Deliveries per second, at most'),
     found: count.describe('Deliveries found so far: done, skipped, failed, and those that come next'),
     done: count,
-    skipped: count.describe(
-      'Not what they were any more when their turn came, or their endpoint was deleted',
-    ),
-    failed: count.describe('Temporal refused, or the payload is not kept any more'),
+    skipped: count.describe('Their state changed after they were selected, or their endpoint was deleted'),
+    failed: count.describe('Temporal refused, or the payload is no longer kept'),
     failures: z
       .array(z.object({ id: z.string(), detail: z.string() }))
       .optional()
@@ -59,7 +59,7 @@ const replaySchema = z
     interventions: z
       .array(z.object({ action: z.enum(['pause', 'resume', 'cancel']), at: time, by: z.string() }))
       .optional(),
-    by: z.string().describe('Who started it: an API key or OAuth client'),
+    by: z.string().describe('Initiator: an API key or OAuth client'),
     reason: z.string().optional(),
     created_at: time,
     closed_at: time.optional(),
@@ -76,7 +76,9 @@ const previewSchema = z
     sample,
     complete: z
       .boolean()
-      .describe('false: there are more, as counting took too long; up_to says how far it came'),
+      .describe(
+        'false: there are more, because counting took too long; up_to is the time up to which events were counted',
+      ),
     up_to: time,
     never_sent: count.optional().describe('Of missed: those of found that the endpoint never had'),
     difference: z
@@ -86,7 +88,9 @@ const previewSchema = z
         left_out: counted.describe('Events that only the other registration selects'),
       })
       .optional()
-      .describe('Of missed: what the choice of the registration changes, among events that it never had'),
+      .describe(
+        'For missed: the effect of the choice of the registration, among events that the endpoint never got',
+      ),
   })
   .meta({ id: 'ReplayPreview' });
 
@@ -98,7 +102,7 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
 
   return [
     operation('post', '/replays', 'createReplay', {
-      summary: 'Send many deliveries again, or retry, cancel or resume many open ones',
+      summary: 'Resend many closed deliveries, or retry, cancel or resume many open ones',
       scope: 'deliveries:write',
       body: replayBody,
       example: {
@@ -109,7 +113,7 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
       },
       responses: {
         200: { description: 'Of a dry run: what it would do', schema: previewSchema },
-        202: { description: 'The replay is persisted, and goes on by itself', schema: replaySchema },
+        202: { description: 'The replay is stored and runs by itself', schema: replaySchema },
       },
       problems: ['replay_limit_reached'],
       async handle({ body }, ctx) {

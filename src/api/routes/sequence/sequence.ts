@@ -17,27 +17,27 @@ const ranges = (meaning: string) =>
 const completenessSchema = z
   .object({
     complete: z.boolean().describe('No number is missing, open, lost, contradicted, or that of two events'),
-    first: z.int().optional().describe('The first number that was looked at; absent if there are none'),
+    first: z.int().optional().describe('The first checked number; absent if there are none'),
     last: z.int().optional(),
     event_count: z.int().describe('How many of them events have'),
     void_count: z.int(),
     void: z
       .array(range.extend({ at: timeSchema, leaf_index: z.int().optional() }))
       .describe(
-        'Numbers that no event has, nor will have: a process had reserved them. leaf_index: where the log says so; absent until its next run',
+        'Numbers that no event has or will have: a process had reserved them. leaf_index: their leaf in the log; absent until its next run',
       ),
     open_count: z.int(),
-    open: ranges('Numbers of which it is not known yet whether events have them'),
+    open: ranges('Reserved numbers that may still get events'),
     lost_count: z.int(),
     lost: z
       .array(range.extend({ at: timeSchema, why: z.string() }))
       .describe(
-        'Numbers that may have been given to events, of which nothing is kept. at and why: when and how that was noticed, such as a restore from a backup',
+        'Numbers that may have been given to events that are gone. at and why: time and cause, such as a restore from a backup',
       ),
     missing_count: z.int(),
-    missing: ranges('Numbers that nothing is known of: their events are not there'),
+    missing: ranges('Numbers without an event and without an explanation'),
     contradicted_count: z.int(),
-    contradicted: ranges('Numbers that were declared void, and that events have all the same'),
+    contradicted: ranges('Numbers that were declared void although events have them'),
     twice_count: z.int(),
     twice: ranges('Numbers that two events have'),
   })
@@ -52,9 +52,9 @@ export function sequenceOperations({ database, restores, numbersTwice }: ApiDepe
       closedToPortal: true,
       query: z.strictObject({
         from: timeParameter.describe('Of acceptance, included; absent: from number 1'),
-        to: timeParameter.describe('Not included; absent: up to the last number that was given away'),
+        to: timeParameter.describe('Exclusive; absent: up to the last given number'),
       }),
-      responses: { 200: { description: 'What became of each number', schema: completenessSchema } },
+      responses: { 200: { description: 'State of each number', schema: completenessSchema } },
       async handle({ account_id, query: { from, to } }) {
         if (from && to && to <= from)
           throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);

@@ -12,7 +12,7 @@ export const backlogShape = {
   deliveries: count,
   by_status: counts(OPEN_STATUSES),
   overdue: count.describe(
-    'Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result',
+    'Due for longer than an attempt can take (the time limit of a response and ten seconds), and without a result',
   ),
   oldest_created_at: timeSchema.optional().describe('When the oldest event among them was accepted'),
   overdue_since: timeSchema.optional().describe('Since when the longest overdue one has been due'),
@@ -26,36 +26,34 @@ const closedShape = {
 
 const leftOut = count
   .optional()
-  .describe('Endpoints that are not listed because others have more; ask for them by endpoint_id');
+  .describe('Endpoints that are not listed because others have more; filter by endpoint_id to see them');
 
 /** Response of `GET /stats`. */
 export const statsSchema = z
   .object({
     as_of: timeSchema.describe(
-      'When the open deliveries were counted: at most a second ago, or up to ten if counting takes long',
+      'Time of the count of open deliveries: at most a second ago, or up to ten if counting takes long',
     ),
     open: z.object({
       ...backlogShape,
       exact: z
         .boolean()
         .describe(
-          'Every open delivery is counted; false if there are more than 20,000, so these are the least there can be',
+          'true: every open delivery is counted; false: there are more than 20,000, and these are lower bounds',
         ),
       by_kind: z.array(z.object({ event_kind: z.string(), ...backlogShape })),
       by_endpoint: z.array(z.object({ endpoint_id: z.string(), ...backlogShape })),
       endpoints_left_out: leftOut,
       by_time: z
         .array(z.object({ from: timeSchema, ...backlogShape }))
-        .describe(
-          'By the time at which their events were accepted, in intervals; those without any are left out',
-        ),
+        .describe('By the acceptance time of their events, in intervals; empty ones are left out'),
     }),
     closed: z.object({
       ...closedShape,
       exact: z
         .literal(false)
         .describe(
-          'Workers count what they close, and write it every five seconds. After a crash a delivery can be counted twice or not at all',
+          'Workers write counts every five seconds. After a crash a delivery can be counted twice or not at all',
         ),
       from: timeSchema,
       to: timeSchema.describe('Not part of the period'),
@@ -65,7 +63,7 @@ export const statsSchema = z
       endpoints_left_out: leftOut,
       by_time: z
         .array(z.object({ from: timeSchema, ...closedShape }))
-        .describe('By the time at which they were closed, in intervals; those without any are left out'),
+        .describe('By closing time, in intervals; empty ones are left out'),
     }),
   })
   .meta({ id: 'Stats' });

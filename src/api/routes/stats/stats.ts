@@ -51,7 +51,7 @@ export function statsOperations({ backlog, database }: ApiDependencies): Operati
         interval: z
           .enum(['5m', '1h', '1d'] satisfies Interval[])
           .default('1h')
-          .describe('Periods are cut into these: 5m for a day at most, 1h and 1d (UTC) for 31 days'),
+          .describe('Length of the intervals: 5m for at most a day, 1h and 1d (UTC) for at most 31 days'),
       }),
       responses: { 200: { description: 'The counts', schema: statsSchema } },
       async handle({ account_id, query: { closed_after, closed_before, interval, ...filter } }) {

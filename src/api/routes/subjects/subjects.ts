@@ -33,18 +33,18 @@ const erasureSchema = z
       ),
     open: z.enum(OPEN_RULES),
     requested_at: time,
-    requested_by: z.string().describe('The API key or OAuth client that asked for it'),
+    requested_by: z.string().describe('The API key or OAuth client that requested it'),
     erased_at: time.optional().describe('When the key was deleted'),
     completed_at: time.optional(),
     reapplied_at: time
       .optional()
-      .describe('When a restored backup had brought the key back, and it was deleted again'),
+      .describe('Time at which the key was deleted again after a restored backup had brought it back'),
     key: z
       .object({ id: z.string(), created_at: time })
       .describe('The data key. Everything that it encrypted names it, and cannot be read without it'),
     covered: z
       .object({ events: count, deliveries: count, open_deliveries: count })
-      .describe('What was kept of the subject when the erasure was requested'),
+      .describe('Data about the subject that was kept when the erasure was requested'),
     cancelled_deliveries: count.describe('Open deliveries that were cancelled because of it'),
   })
   .meta({ id: 'Erasure' });
@@ -59,7 +59,7 @@ const open = z
 const RESPONSES = {
   200: { description: 'The key is deleted: the certificate', schema: erasureSchema },
   202: {
-    description: 'The erasure is persisted, and carried out by itself: its certificate so far',
+    description: 'The erasure is stored and runs by itself: its certificate so far',
     schema: erasureSchema,
   },
 };
@@ -77,7 +77,7 @@ export function subjectOperations(dependencies: ApiDependencies): Operation[] {
           .string()
           .min(1)
           .max(MAX_SUBJECT_LENGTH)
-          .describe('As it stands in the events; e-mail addresses are compared without regard to case'),
+          .describe('The subject as in the events; e-mail addresses are compared without regard to case'),
         open,
         reason: reasonSchema,
       }),

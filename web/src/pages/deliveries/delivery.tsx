@@ -60,7 +60,7 @@ export function Delivery() {
                 <Payload event={event.data} />
               ) : (
                 <Card title="Payload">
-                  {event.error ? <p className="muted">The payload is not kept any more.</p> : <Loading />}
+                  {event.error ? <p className="muted">The payload is no longer kept.</p> : <Loading />}
                 </Card>
               )}
             </div>

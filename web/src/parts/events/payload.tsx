@@ -11,7 +11,7 @@ export function Payload({ event }: { event: EventWithText }) {
       {payload_erased ? (
         <p>It was erased, with the key that opened it: nobody can read it any more.</p>
       ) : payloadText === '' || payloadText === 'null' ? (
-        <p className="muted">The payload is not kept any more.</p>
+        <p className="muted">The payload is no longer kept.</p>
       ) : (
         <>
           <Code text={indentJson(payloadText)} copied={payloadText} name="the payload" />
