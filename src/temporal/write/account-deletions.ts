@@ -69,7 +69,7 @@ export class AccountDeletions {
     return this.endEach(accountId, ENDPOINT_TYPES, (execution) => execution.cancel());
   }
 
-  /** Terminates the executions that send an account's scheduled events: a cancellation would wait until they are due. */
+  /** Terminates the executions that send an account's scheduled events: until they are due, a cancellation waits. */
   endScheduled(accountId: string): Promise<void> {
     return this.endEach(accountId, ['sendScheduled'], (one) => one.terminate('The account is deleted.'));
   }
