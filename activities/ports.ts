@@ -24,6 +24,7 @@ import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
 import type { HttpPoster, InboxExchange, ListenerExchange } from './http/exchange.js';
 import type { ReplayLedger } from './replay/replay-ledger.js';
+import type { ScheduledSender } from './scheduled-sender.js';
 
 export type {
   HttpAnswer,
@@ -259,9 +260,7 @@ export interface LedgerWriter {
    * wait again.
    */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
-  /**
-   * Attempts one of the oldest deliveries that wait for an endpoint, if there is one.
-   */
+  /** Attempts one of the oldest deliveries that wait for an endpoint, if there is one. */
   probe(endpoint: EndpointKey): Promise<void>;
   /** Accepts an event, once, however often it is called: it is stored, and its deliveries are started after that. */
   accept(offer: { event: AcceptedEvent; targets: readonly DeliveryTarget[] }): Promise<unknown>;
@@ -354,6 +353,7 @@ export interface ActivityDependencies {
   ends: UnannouncedEnds;
   log: LogWrites;
   erasures: SubjectErasures;
+  sendScheduled: ScheduledSender;
   /** Sent as `User-Agent`. */
   userAgent: string;
   /** The address of the API as subscribers see it; absent if they cannot reach it. */

@@ -38,6 +38,7 @@ import { endpointOperations } from './routes/endpoints/endpoints.js';
 import { catalogueOperations } from './routes/event-kinds/catalogue.js';
 import { eventKindOperations } from './routes/event-kinds/event-kinds.js';
 import { eventOperations } from './routes/events/events.js';
+import { scheduledOperations } from './routes/events/scheduled.js';
 import { explainOperations } from './routes/explain/explain.js';
 import { missedOperations } from './routes/explain/missed.js';
 import { exportOperations } from './routes/exports/exports.js';
@@ -123,6 +124,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
 function operationsOf(dependencies: ApiDependencies): Operation[] {
   return [
     ...eventOperations(dependencies),
+    ...scheduledOperations(dependencies),
     ...eventKindOperations(dependencies),
     ...catalogueOperations(dependencies),
     ...endpointOperations(dependencies),

@@ -29,6 +29,7 @@ import { EventKindRepository } from './event/event-kinds.js';
 import { EventRepository } from './event/events.js';
 import { KeySecretRepository } from './event/key-secrets.js';
 import { PayloadReader } from './event/payloads.js';
+import { ScheduledEvents } from './event/scheduled-events.js';
 import { StarterRepository } from './event/starters.js';
 import { FeedRepository } from './feed/feed.js';
 import { FeedConsumerRepository } from './feed/feed-consumers.js';
@@ -181,6 +182,7 @@ export async function connectDatabase(
     rateWindows: new RateWindowRepository(connection),
     starters: new StarterRepository(connection),
     replays: new ReplayRepository(connection, accountLocks, changesDays, box),
+    scheduled: new ScheduledEvents(connection, box),
     segments,
     sequences: new SequenceRepository(connection, box),
     minutes: new MinuteRepository(connection),

@@ -52,6 +52,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/scheduled_events/{kind_or_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a scheduled event, also for 30 days after it was sent
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["getScheduledEvent"];
+        put?: never;
+        /**
+         * Accept an event that is sent at a later time, to the endpoints that it matches then
+         * @description Requires the scope `events:write`.
+         */
+        post: operations["scheduleEvent"];
+        /**
+         * Cancel a scheduled event: it is not sent
+         * @description Requires the scope `events:write`.
+         */
+        delete: operations["cancelScheduledEvent"];
+        options?: never;
+        head?: never;
+        /**
+         * Send a scheduled event at another time
+         * @description Requires the scope `events:write`.
+         */
+        patch: operations["changeScheduledEvent"];
+        trace?: never;
+    };
+    "/v18.0/scheduled_events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the scheduled events that wait, the latest first
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["listScheduledEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/event_kinds": {
         parameters: {
             query?: never;
@@ -2031,6 +2083,43 @@ export interface components {
             workflow_id: string;
             run_id: string;
         };
+        ScheduledEvent: {
+            id: string;
+            kind: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            deliver_at: string;
+            /** @enum {string} */
+            status: "scheduled" | "sent";
+            /** @description The event that was made of it; absent until it is sent */
+            event_id?: string;
+            /** @description The only endpoints that may get it */
+            named_endpoints?: string[];
+        };
+        ScheduledEventPage: {
+            data: components["schemas"]["ScheduledEvent"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        ChangeScheduledEventBody: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            deliver_at: string;
+        };
         /**
          * @example {
          *       "name": "order.shipped",
@@ -3395,7 +3484,7 @@ export interface components {
              * @description Stable: depend on it
              * @enum {string}
              */
-            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
+            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "scheduled" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
             /** @description Human-readable, with the evidence */
             summary: string;
             /**
@@ -5809,6 +5898,33 @@ export interface components {
                 };
             };
         };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `idempotency_conflict`: The idempotency key was used with a different body. `scheduled_event_limit_reached`: The account has reached its limit of scheduled events */
+        "account_state_conflict.idempotency_conflict.scheduled_event_limit_reached": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
+                 *       "title": "The account is in a state that does not allow this",
+                 *       "status": 409,
+                 *       "detail": "The account is in a state that does not allow this.",
+                 *       "code": "account_state_conflict",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "account_state_conflict" | "idempotency_conflict" | "scheduled_event_limit_reached";
+                    /** @enum {integer} */
+                    status?: 409;
+                };
+            };
+        };
         /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `invalid_json`: The body is not valid JSON. `account_not_named`: The request does not name an account */
         "invalid_request.ambiguous_token.invalid_json.account_not_named": {
             headers: {
@@ -5831,6 +5947,60 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token" | "invalid_json" | "account_not_named";
+                    /** @enum {integer} */
+                    status?: 400;
+                };
+            };
+        };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `record_altered`: A record is not the one that was recorded. `scheduled_event_conflict`: The scheduled event cannot be changed any more */
+        "account_state_conflict.record_altered.scheduled_event_conflict": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
+                 *       "title": "The account is in a state that does not allow this",
+                 *       "status": 409,
+                 *       "detail": "The account is in a state that does not allow this.",
+                 *       "code": "account_state_conflict",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "account_state_conflict" | "record_altered" | "scheduled_event_conflict";
+                    /** @enum {integer} */
+                    status?: 409;
+                };
+            };
+        };
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account */
+        "invalid_request.ambiguous_token.account_not_named": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
+                 *       "title": "The request is not valid",
+                 *       "status": 400,
+                 *       "detail": "The request is not valid.",
+                 *       "code": "invalid_request",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "invalid_request" | "ambiguous_token" | "account_not_named";
                     /** @enum {integer} */
                     status?: 400;
                 };
@@ -5888,33 +6058,6 @@ export interface components {
                     code?: "account_state_conflict" | "event_kind_conflict" | "event_kind_limit_reached";
                     /** @enum {integer} */
                     status?: 409;
-                };
-            };
-        };
-        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account */
-        "invalid_request.ambiguous_token.account_not_named": {
-            headers: {
-                "x-request-id": components["headers"]["x-request-id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://hookline.example.com/errors/invalid_request",
-                 *       "title": "The request is not valid",
-                 *       "status": 400,
-                 *       "detail": "The request is not valid.",
-                 *       "code": "invalid_request",
-                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {string} */
-                    code?: "invalid_request" | "ambiguous_token" | "account_not_named";
-                    /** @enum {integer} */
-                    status?: 400;
                 };
             };
         };
@@ -7154,6 +7297,284 @@ export interface operations {
             409: components["responses"]["account_state_conflict.idempotency_conflict"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getScheduledEvent: {
+        parameters: {
+            query?: {
+                fields?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                kind_or_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The scheduled event */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "sch_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *       "kind": "purchase",
+                     *       "created_at": "2026-11-21T12:00:00.000Z",
+                     *       "deliver_at": "2026-12-24T18:00:00.000Z",
+                     *       "status": "scheduled"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduledEvent"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    scheduleEvent: {
+        parameters: {
+            query?: {
+                schema_version?: number;
+                deliver_after?: string;
+            };
+            header?: {
+                /** @description A repeat with the same key and body returns the first response and starts nothing twice */
+                "Idempotency-Key"?: string;
+                /** @description Business keys that are not in the body, as name=value with commas between: the event can be found by them */
+                "Hookline-Key"?: string;
+                /** @description The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it */
+                "Hookline-Subject"?: string;
+                /** @description Events with the same key are delivered one after the other to endpoints that ask for it; percent-encoded, if no property of the body is marked x-hookline-order, or another key is meant */
+                "Hookline-Order-Key"?: string;
+                /** @description Ids of the only endpoints that may get the event, with commas between: it goes to those of them that it matches. Without this header it goes to every endpoint that it matches */
+                "Hookline-Endpoints"?: string;
+                /** @description When the event is sent, at most a year ahead: a time of RFC 3339 or RFC 9110 */
+                "Hookline-Deliver-At"?: string;
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                kind_or_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The payload, as of an event that is sent at once */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "order_id": "order-1001",
+                 *       "customer_email": "ada@example.com",
+                 *       "total": 12.5,
+                 *       "items": [
+                 *         {
+                 *           "name": "Notebook",
+                 *           "qty": 2
+                 *         }
+                 *       ],
+                 *       "created_at": "2026-01-31T12:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PurchasePayload"] | unknown;
+            };
+        };
+        responses: {
+            /** @description The event is stored, and will be sent then */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "sch_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *       "kind": "purchase",
+                     *       "created_at": "2026-11-21T12:00:00.000Z",
+                     *       "deliver_at": "2026-12-24T18:00:00.000Z",
+                     *       "status": "scheduled"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduledEvent"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found.unknown_event_kind"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict.idempotency_conflict.scheduled_event_limit_reached"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    cancelScheduledEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                kind_or_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is cancelled, and its payload is gone */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict.record_altered.scheduled_event_conflict"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    changeScheduledEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                kind_or_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "deliver_at": "2026-12-24T18:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeScheduledEventBody"];
+            };
+        };
+        responses: {
+            /** @description The scheduled event as it is now */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "sch_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *       "kind": "purchase",
+                     *       "created_at": "2026-11-21T12:00:00.000Z",
+                     *       "deliver_at": "2026-12-24T18:00:00.000Z",
+                     *       "status": "scheduled"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduledEvent"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict.record_altered.scheduled_event_conflict"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listScheduledEvents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                fields?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of scheduled events */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "sch_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *           "kind": "purchase",
+                     *           "created_at": "2026-11-21T12:00:00.000Z",
+                     *           "deliver_at": "2026-12-24T18:00:00.000Z",
+                     *           "status": "scheduled"
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduledEventPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -9817,7 +10238,7 @@ export interface operations {
                 created_after: string;
                 created_before?: string;
                 event_kind?: string;
-                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
+                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "scheduled" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
                 fields?: string;
             };
             header?: {
@@ -10404,10 +10825,10 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
+                     *           "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *           "kind": "purchase",
                      *           "created_at": "2026-11-21T12:00:00.000Z",
-                     *           "position": "…",
+                     *           "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *           "payload": null
                      *         }
                      *       ],
@@ -10458,7 +10879,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "Shop",
-                     *       "position": "…",
+                     *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *       "updated_at": "2026-11-21T12:00:00.000Z"
                      *     }
                      */
@@ -10510,7 +10931,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "Shop",
-                     *       "position": "…",
+                     *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *       "updated_at": "2026-11-21T12:00:00.000Z"
                      *     }
                      */

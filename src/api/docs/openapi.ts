@@ -73,6 +73,7 @@ const ONE_OF =
 /** Tag of each first part of a path. */
 const TAGS = {
   events: 'Events from producers',
+  scheduled_events: 'Events that are sent at a later time',
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',
   catalogue: "The account's event kinds as OpenAPI and AsyncAPI documents, for subscribers' generators",
   endpoints: 'Where events are delivered',

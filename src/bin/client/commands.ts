@@ -47,6 +47,7 @@ export const CLIENT_COMMANDS = {
       '--idempotency-key KEY   a repeat with the same key starts nothing twice',
       '--order-key KEY         endpoints with an order get events of the same key one after the other',
       '--endpoints ep_1,ep_2   the only endpoints that may get it',
+      '--deliver-at TIME       sends it then, at most a year ahead',
       JSON_HELP,
     ],
     options: {
@@ -58,6 +59,7 @@ export const CLIENT_COMMANDS = {
       'idempotency-key': text,
       'order-key': text,
       endpoints: text,
+      'deliver-at': text,
       json,
     },
     run: async (values, positionals) => (await import('./trigger/trigger.js')).trigger(values, positionals),
@@ -114,6 +116,14 @@ export const CLIENT_COMMANDS = {
     ],
     options: { from: text, to: text, changes: flag, format: text, payload: text, gzip: flag, after: text },
     run: async (values) => (await import('./export.js')).exportRecords(values),
+  },
+  scheduled: {
+    summary: 'list the scheduled events that wait, or cancel one',
+    usage: '[list | cancel sch_…]',
+    help: ['--limit 25              how many of them', JSON_HELP],
+    actions: ['list', 'cancel'],
+    options: { limit: text, json },
+    run: async (values, positionals) => (await import('./scheduled.js')).scheduled(values, positionals),
   },
   feed: {
     summary: 'read events in the order of the feed, which passes over none, and wait for the next ones',

@@ -34,7 +34,8 @@ const VALUES: Record<string, Json> = {
   'Delivery|DeliveryRecord|DeliverySummary|ListedDelivery|InstallationDelivery|delivery|deliveries.id':
     DELIVERY,
   'Found|Integrity|Resend.id': DELIVERY,
-  'Event|EventSummary|getEventIntegrity.id': EVENT,
+  'Event|EventSummary|FeedEntry|getEventIntegrity.id': EVENT,
+  'FeedEntry|FeedConsumer.position': '01M7Y2V07RS2Y47QBBGSV7HTCR',
   'lost.why': 'MongoDB was restored: a checkpoint of 1204 records was signed, and MongoDB has 1180',
   'checks.detail': 'The signed log holds the record as number 3, in its checkpoint of 23 records.',
   'Endpoint|EndpointWithIncident|EndpointWithSecret|InstallationEndpoint.id': ENDPOINT,
@@ -42,6 +43,7 @@ const VALUES: Record<string, Json> = {
   'OAuthClient|OAuthClientWithSecret.id': CLIENT,
   'NewPortalSession|PortalSession.id': SESSION,
   'Replay.id': REPLAY,
+  'ScheduledEvent.id': 'sch_01M7Y2V07RS2Y47QBBGSV7HTCR',
   'Erasure.id': 'ers_01M7Y4A1B2C3D4E5F6G7H8J9KM',
 
   // Times, and what is counted
@@ -50,6 +52,7 @@ const VALUES: Record<string, Json> = {
   from: TIME,
   to: '2026-11-22T12:00:00.000Z',
   up_to: LATER,
+  deliver_at: '2026-12-24T18:00:00.000Z',
   interval: '1h',
   version: 1,
   number: 1,

@@ -7,6 +7,7 @@ import { ledgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { listOperation } from '../../http/paging.js';
 import { WithText } from '../../http/selected.js';
+import { invalidRequest } from '../../http/validation.js';
 import { deliveryParameters, kindParameter, readFilter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
 import { batchOperations } from './batch.js';
@@ -52,6 +53,10 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       ],
       async handle({ params: { kind }, query: { schema_version } }, ctx) {
         const body = await readJsonBytes(ctx, MAX_PAYLOAD_BYTES);
+        if (ctx.req.headers['hookline-deliver-at'] !== undefined) {
+          const detail = `cannot be sent here: post the event to /scheduled_events/${kind}`;
+          throw invalidRequest([{ parameter: 'Hookline-Deliver-At', detail }]);
+        }
         const request = { kind, body, schemaVersion: schema_version, trace: ctx.state.trace };
         const headers = readEventHeaders(ctx);
         const acceptance = await acceptEvent(
