@@ -10233,10 +10233,10 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
+                     *           "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *           "kind": "purchase",
                      *           "created_at": "2026-11-21T12:00:00.000Z",
-                     *           "position": "…",
+                     *           "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *           "payload": null
                      *         }
                      *       ],
@@ -10285,7 +10285,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "Shop",
-                     *       "position": "…",
+                     *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *       "updated_at": "2026-11-21T12:00:00.000Z"
                      *     }
                      */
@@ -10337,7 +10337,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "Shop",
-                     *       "position": "…",
+                     *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *       "updated_at": "2026-11-21T12:00:00.000Z"
                      *     }
                      */

@@ -34,7 +34,7 @@ const VALUES: Record<string, Json> = {
   'Delivery|DeliveryRecord|DeliverySummary|ListedDelivery|InstallationDelivery|delivery|deliveries.id':
     DELIVERY,
   'Found|Integrity|Resend.id': DELIVERY,
-  'Event|EventSummary|getEventIntegrity.id': EVENT,
+  'Event|EventSummary|FeedEntry|getEventIntegrity.id': EVENT,
   'lost.why': 'MongoDB was restored: a checkpoint of 1204 records was signed, and MongoDB has 1180',
   'checks.detail': 'The signed log holds the record as number 3, in its checkpoint of 23 records.',
   'Endpoint|EndpointWithIncident|EndpointWithSecret|InstallationEndpoint.id': ENDPOINT,
@@ -55,6 +55,7 @@ const VALUES: Record<string, Json> = {
   interval: '1h',
   version: 1,
   number: 1,
+  position: EVENT.slice('evt_'.length),
   attempts: 1,
   found: 0,
   done: 0,
