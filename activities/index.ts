@@ -34,6 +34,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createErasureActivities(dependencies),
     ...createAccountActivities(dependencies),
     ...createVerificationActivities(dependencies),
+    /** Sends a scheduled event if it is due. */
+    sendScheduledEvent: dependencies.sendScheduled,
   };
 }
 

@@ -19,10 +19,12 @@ import type { DeliveryOrder } from '../src/domain/order/delivery-order.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
 import type { AttemptOrders } from '../src/domain/records/row/attempt-orders.js';
 import type { DeliveryRows, TerminatedExecutions } from '../src/domain/records/told.js';
+import type { DeliveryOptions, DeliverySecrets } from '../src/domain/sending/delivery-options.js';
 import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
 import type { HttpPoster, InboxExchange, ListenerExchange } from './http/exchange.js';
 import type { ReplayLedger } from './replay/replay-ledger.js';
+import type { ScheduledSender } from './scheduled-sender.js';
 
 export type {
   HttpAnswer,
@@ -55,6 +57,8 @@ export interface RequestSecrets {
   headers: Readonly<Record<string, string>>;
   /** Newest first. */
   signing_keys: readonly SigningKey[];
+  /** Secrets that the delivery options mask. */
+  options: DeliverySecrets;
 }
 
 /** Fields of an endpoint that an attempt needs. */
@@ -69,6 +73,7 @@ export interface EndpointForAttempt
       | 'status_reason'
       | 'rate_limit'
       | 'legacy_header_prefix'
+      | keyof DeliveryOptions
     >,
     OrderRule {
   /** The version since which it has had its URL. */
@@ -83,6 +88,21 @@ export interface EndpointForAttempt
 export interface DeliveryTurns {
   /** @returns the time of the turn, milliseconds since the epoch: now or later */
   take(endpointId: string, rate: number): Promise<number>;
+}
+
+/** The right to make one of the attempts that an endpoint allows at once, in all processes together. */
+export interface AttemptLease {
+  release(): Promise<void>;
+}
+
+/** Gives such rights. */
+export interface AttemptLeases {
+  /**
+   * @param most how many the endpoint allows at once
+   * @param ms the lease ends by itself after this: its process is dead, or stands still
+   * @returns `undefined` if all are given
+   */
+  take(endpointId: string, most: number, ms: number): Promise<AttemptLease | undefined>;
 }
 
 /**
@@ -158,7 +178,13 @@ export interface EndpointForVerification
     RequestSecrets,
     Pick<
       Endpoint,
-      'id' | 'account_id' | 'target_url' | 'verification_method' | 'rate_limit' | 'legacy_header_prefix'
+      | 'id'
+      | 'account_id'
+      | 'target_url'
+      | 'verification_method'
+      | 'rate_limit'
+      | 'legacy_header_prefix'
+      | keyof DeliveryOptions
     > {
   /** Token that the subscriber must return. */
   verification_token: string;
@@ -200,6 +226,7 @@ export interface AttemptDependencies {
   payloads: Pick<EventPayloads, 'of'>;
   endpoints: EndpointDirectory;
   turns: DeliveryTurns;
+  leases: AttemptLeases;
   /** This process's knowledge of endpoints. */
   conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
   order: Pick<DeliveryOrder, 'look'>;
@@ -212,6 +239,8 @@ export interface AttemptDependencies {
   tracing?: Pick<Tracing, 'attempt'> | undefined;
   /** Sent as `User-Agent`. */
   userAgent: string;
+  /** The address of the API as subscribers see it; absent if they cannot reach it. */
+  publicUrl?: string | undefined;
 }
 
 /** Activities start and release deliveries by this. */
@@ -231,9 +260,7 @@ export interface LedgerWriter {
    * wait again.
    */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
-  /**
-   * Attempts one of the oldest deliveries that wait for an endpoint, if there is one.
-   */
+  /** Attempts one of the oldest deliveries that wait for an endpoint, if there is one. */
   probe(endpoint: EndpointKey): Promise<void>;
   /** Accepts an event, once, however often it is called: it is stored, and its deliveries are started after that. */
   accept(offer: { event: AcceptedEvent; targets: readonly DeliveryTarget[] }): Promise<unknown>;
@@ -326,6 +353,7 @@ export interface ActivityDependencies {
   ends: UnannouncedEnds;
   log: LogWrites;
   erasures: SubjectErasures;
+  sendScheduled: ScheduledSender;
   /** Sent as `User-Agent`. */
   userAgent: string;
   /** The address of the API as subscribers see it; absent if they cannot reach it. */

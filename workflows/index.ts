@@ -9,4 +9,5 @@ export { eraseSubject } from './erase-subject.js';
 export { fanOutEvent } from './fan-out-event.js';
 export { keepRecords } from './keep-records.js';
 export { replayDeliveries } from './replay-deliveries.js';
+export { sendScheduled } from './schedule/send-scheduled.js';
 export { tellTime } from './tell-time.js';

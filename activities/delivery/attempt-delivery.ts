@@ -34,9 +34,10 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
     if (payload === undefined) return { kind: 'erased' };
     const passed = await gate(request);
     if (passed.kind !== 'passed') return passed;
-    const { endpoint, slot, place } = passed;
+    const { endpoint, slot, timeoutMs, place } = passed;
     const began = sharedNow();
-    const { attempt, ...asked } = await send(request, payload, endpoint, place).catch((error: unknown) => {
+    const timed = { ...request, timeout_ms: timeoutMs };
+    const { attempt, ...asked } = await send(timed, payload, endpoint, place).catch((error: unknown) => {
       slot.end(false);
       throw error;
     });

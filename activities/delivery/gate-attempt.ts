@@ -1,18 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
+import { parseDuration } from '../../src/domain/basics/duration.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptSlot } from '../../src/domain/endpoint/endpoint-conditions.js';
 import type { OrderPlace } from '../../src/domain/order/order-rule.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { AttemptDependencies, EndpointForAttempt } from '../ports.js';
+import type { AttemptDependencies, AttemptLease, EndpointForAttempt } from '../ports.js';
 
 /** The attempt may be made now. */
 interface Passed {
   kind: 'passed';
   endpoint: EndpointForAttempt;
   slot: AttemptSlot;
+  /** Time for the attempt, milliseconds. */
+  timeoutMs: number;
   /** Its place in the order of the endpoint, if it has one. */
   place?: OrderPlace | undefined;
 }
@@ -25,6 +28,14 @@ const NEAR_MS = 100;
  * Milliseconds.
  */
 const TURN_VALID_MS = 1_000;
+/** A lease that other processes have is waited for here for so long, and asked for so often. Milliseconds. */
+const LEASE_WAIT_MS = 1_000;
+const LEASE_POLL_MS = 40;
+/**
+ * A lease lasts so much longer than its attempt may, milliseconds. After that its process is taken for dead, and the
+ * attempt for over.
+ */
+const LEASE_MARGIN_MS = 10_000;
 
 /**
  * Finds out whether an attempt may be made now: by the endpoint as it is now, what this process knows of it, its rate
@@ -34,9 +45,10 @@ const TURN_VALID_MS = 1_000;
 export function createGate({
   endpoints,
   turns,
+  leases,
   conditions,
   order,
-}: Pick<AttemptDependencies, 'endpoints' | 'turns' | 'conditions' | 'order'>) {
+}: Pick<AttemptDependencies, 'endpoints' | 'turns' | 'leases' | 'conditions' | 'order'>) {
   /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;
@@ -51,7 +63,10 @@ export function createGate({
       };
     }
 
-    const { failing } = endpoint;
+    const { failing, attempt_timeout, max_concurrency } = endpoint;
+    const timeoutMs = attempt_timeout === undefined ? request.timeout_ms : parseDuration(attempt_timeout);
+    // A local activity, which makes attempts of the direct lane, ends by the installation's limit.
+    if (!request.isolated && timeoutMs > request.timeout_ms) throw needsIsolation();
     // Who placed it need not have known the mark, which other processes make.
     if (!request.placed || failing) {
       // Attempts that a person or the endpoint's incident chose are not held back.
@@ -69,9 +84,35 @@ export function createGate({
       isDirect: !request.isolated,
       isChosen: trigger === 'manual' || trigger === 'released' || trigger === 'probe',
       ...(request.slot_wait_ms !== undefined && { waitMs: request.slot_wait_ms }),
+      most: max_concurrency,
     });
-    return slot.kind === 'slot' ? { kind: 'passed', endpoint, slot, place } : slot;
+    if (slot.kind !== 'slot') return slot;
+    const passed = { kind: 'passed' as const, endpoint, timeoutMs, place };
+    if (max_concurrency === undefined) return { ...passed, slot };
+    const lease = await leaseFor(endpoint_id, max_concurrency, timeoutMs).catch((error: unknown) => {
+      slot.giveBack();
+      throw error;
+    });
+    if (!lease) return slot.giveBack();
+    const end = (taken: boolean) => void lease.release().then(() => slot.end(taken));
+    return { ...passed, slot: { ...slot, end } };
   };
+
+  /** Waits a moment for attempts of other processes. @returns `undefined` if they take longer */
+  async function leaseFor(
+    endpointId: string,
+    most: number,
+    timeoutMs: number,
+  ): Promise<AttemptLease | undefined> {
+    for (
+      const until = performance.now() + LEASE_WAIT_MS;
+      ;
+      await delay(LEASE_POLL_MS * (1 + Math.random()))
+    ) {
+      const lease = await leases.take(endpointId, most, timeoutMs + LEASE_MARGIN_MS);
+      if (lease || performance.now() >= until) return lease;
+    }
+  }
 
   /** Waits for the attempt's turn under the endpoint's rate limit. @returns a report if the turn comes later */
   async function waitForTurn(

@@ -1,10 +1,14 @@
+import { hash } from 'node:crypto';
 import { type Attempt, webhookTimestamp } from '../../src/domain/attempt/attempt.js';
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { maskHeaders } from '../../src/domain/endpoint/endpoint-headers.js';
+import { apiUrl } from '../../src/domain/http/versions.js';
 import { type OrderPlace, orderHeader } from '../../src/domain/order/order-rule.js';
+import { unmaskOptions } from '../../src/domain/sending/delivery-options.js';
+import { inFormat } from '../../src/domain/sending/payload-format.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
@@ -15,6 +19,7 @@ import type {
   HttpPoster,
   HttpRequest,
 } from '../ports.js';
+import { createAuthorizedExchange } from './authorization/authorized-exchange.js';
 
 /** The most characters of a response's body that are kept in the delivery's record. */
 const SNIPPET_LENGTH = 1_024;
@@ -48,7 +53,13 @@ export function createSend({
   inboxExchange,
   tracing,
   userAgent,
-}: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'inboxExchange' | 'tracing' | 'userAgent'>) {
+  publicUrl,
+}: Pick<
+  AttemptDependencies,
+  'poster' | 'listenerExchange' | 'inboxExchange' | 'tracing' | 'userAgent' | 'publicUrl'
+>) {
+  const exchangeAs = createAuthorizedExchange(poster);
+
   /** @param payload opened */
   return async function send(
     request: AttemptRequest,
@@ -60,35 +71,53 @@ export function createSend({
     const began = sharedNow();
     const beganAt = performance.now();
     const timestamp = webhookTimestamp(began);
-    const { headers, signing_keys } = endpoint.secrets();
+    const { headers, signing_keys, options } = endpoint.secrets();
     const keys = liveKeys(signing_keys, began);
     const secrets = keys.map(({ secret }) => secret);
     const secret_versions = keys.flatMap(({ version }) => version ?? []);
-    const exchange: HttpPoster['exchange'] = (signed) => {
-      if (endpoint.inbox) return inboxExchange(request, shown(signed, Object.keys(headers)), secrets);
-      return endpoint.listener ? listenerExchange(request.endpoint_id, signed) : poster.exchange(signed);
+    const exchange: HttpPoster['exchange'] = (posted) => {
+      const masked = [...Object.keys(headers), ...(endpoint.authentication ? ['authorization'] : [])];
+      if (endpoint.inbox) return inboxExchange(request, shown(posted, masked), secrets);
+      return endpoint.listener ? listenerExchange(request.endpoint_id, posted) : poster.exchange(posted);
     };
     const span = tracing?.attempt(request, endpoint.target_url);
-    const { trace, ...answer } = await exchange({
-      method: 'POST',
+    const {
+      authentication,
+      client_certificate,
+      legacy_signature,
+      payload_format = 'event',
+    } = unmaskOptions(endpoint, options);
+    const { account_id, event_id, event_kind: kind } = request;
+    const url = apiUrl(publicUrl, `/events/${event_id}`);
+    const formatted = inFormat(payload_format, { account_id, event_id, event_kind: kind, payload, url });
+    const { body } = formatted;
+    const { legacy_header_prefix } = endpoint;
+    const signed = {
+      method: 'POST' as const,
       url: endpoint.target_url,
       headers: {
         ...headers,
-        'content-type': 'application/json',
+        ...formatted.headers,
         'user-agent': userAgent,
-        ...signedHeaders(secrets, request.event_id, timestamp, payload, endpoint.legacy_header_prefix),
-        'webhook-event-kind': request.event_kind,
+        ...signedHeaders(
+          secrets,
+          { id: event_id, timestamp, kind, body },
+          { legacy_header_prefix, legacy_signature },
+        ),
+        'webhook-event-kind': kind,
         'webhook-attempt': String(request.number),
         ...(place && { 'webhook-order': orderHeader(place) }),
         ...(span && present(span.headers)),
       },
-      body: payload,
+      body,
       timeoutMs: request.timeout_ms,
-      account: request.account_id,
-    });
+      account: account_id,
+      clientCertificate: client_certificate,
+    };
+    const { trace, token, ...answer } = await exchangeAs(authentication, signed, exchange);
     const duration_ms = Math.round(performance.now() - beganAt);
     span?.end('error_code' in answer ? answer : { status_code: answer.statusCode });
-    const secretTexts = [...secrets, ...Object.values(headers)];
+    const secretTexts = [...secrets, ...Object.values({ ...headers, ...options, ...(token && { token }) })];
     return {
       attempt: {
         number: request.number,
@@ -99,7 +128,9 @@ export function createSend({
         ...(secret_versions.length > 0 && { secret_versions }),
         ...(trace.address !== undefined && { address: trace.address }),
         timings_ms: trace.timings,
-        request_bytes: Buffer.byteLength(payload),
+        request_bytes: Buffer.byteLength(body),
+        ...(payload_format !== 'event' && { format: payload_format }),
+        ...(body !== payload && { request_sha256: hash('sha256', body) }),
         ...('error_code' in answer ? answer : keptOf(answer, secretTexts)),
         trigger: request.trigger,
       },

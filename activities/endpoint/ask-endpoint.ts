@@ -1,8 +1,10 @@
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { unmaskOptions } from '../../src/domain/sending/delivery-options.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { EndpointForVerification, HttpAnswer, HttpPoster, HttpRequest } from '../ports.js';
+import type { createAuthorizedExchange } from '../delivery/authorization/authorized-exchange.js';
+import type { EndpointForVerification, HttpAnswer, HttpRequest } from '../ports.js';
 
 /** Kind of the event that a verification by `challenge` posts. */
 const VERIFICATION_KIND = 'endpoint.verification';
@@ -12,7 +14,7 @@ const RATE_DIGITS = 6;
 
 /** Input of a verification attempt besides the endpoint. */
 interface VerificationContext {
-  poster: HttpPoster;
+  exchangeAs: ReturnType<typeof createAuthorizedExchange>;
   userAgent: string;
   /** Where the subscriber may confirm instead of answering; absent if this installation has no public address. */
   confirmationUrl: string | undefined;
@@ -40,12 +42,18 @@ export async function askEndpoint(
   context: VerificationContext,
 ): Promise<VerificationResult> {
   const { resultOf, headers, ...request } = QUESTIONS[endpoint.verification_method](endpoint, context);
-  const answer = await context.poster.exchange({
+  const { authentication, client_certificate } = unmaskOptions(endpoint, endpoint.options);
+  const answer = await context.exchangeAs(authentication, {
     url: endpoint.target_url,
     ...request,
-    headers: { ...endpoint.headers, 'user-agent': context.userAgent, ...headers },
+    headers: {
+      ...endpoint.headers,
+      'user-agent': context.userAgent,
+      ...headers,
+    },
     timeoutMs: context.timeoutMs,
     account: endpoint.account_id,
+    clientCertificate: client_certificate,
   });
   if ('error_code' in answer) return no(`There was no answer: ${answer.error}.`);
   if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);
@@ -56,10 +64,9 @@ export async function askEndpoint(
  * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON. The
  * name differs from the one in the request, so that a server that echoes requests is not verified.
  */
-function challenge(
-  { id: endpoint_id, verification_token: token, signing_keys, legacy_header_prefix }: EndpointForVerification,
-  { confirmationUrl }: VerificationContext,
-): Question {
+function challenge(endpoint: EndpointForVerification, { confirmationUrl }: VerificationContext): Question {
+  const { id: endpoint_id, verification_token: token, signing_keys, legacy_header_prefix } = endpoint;
+  const { legacy_signature } = unmaskOptions(endpoint, endpoint.options);
   const now = sharedNow();
   const id = newId('event', now);
   const secrets = liveKeys(signing_keys, now).map(({ secret }) => secret);
@@ -73,7 +80,11 @@ function challenge(
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      ...signedHeaders(secrets, id, Math.floor(now / 1_000), body, legacy_header_prefix),
+      ...signedHeaders(
+        secrets,
+        { id, timestamp: Math.floor(now / 1_000), kind: VERIFICATION_KIND, body },
+        { legacy_header_prefix, legacy_signature },
+      ),
       'webhook-event-kind': VERIFICATION_KIND,
       'webhook-attempt': '1',
     },

@@ -1,6 +1,7 @@
 import type { VerificationSubject } from '../../src/domain/endpoint/endpoint.js';
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
-import { CURRENT_VERSION } from '../../src/domain/http/versions.js';
+import { apiUrl } from '../../src/domain/http/versions.js';
+import { createAuthorizedExchange } from '../delivery/authorization/authorized-exchange.js';
 import type { ActivityDependencies, PendingEndpoints } from '../ports.js';
 import { askEndpoint } from './ask-endpoint.js';
 
@@ -16,8 +17,7 @@ function confirmationUrl(
   token: string,
 ): string | undefined {
   if (!publicUrl) return undefined;
-  const url = new URL(publicUrl);
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/${CURRENT_VERSION}/endpoint_verifications/${endpointId}`;
+  const url = new URL(apiUrl(publicUrl, `/endpoint_verifications/${endpointId}`));
   url.searchParams.set('token', token);
   return url.href;
 }
@@ -44,13 +44,14 @@ export function createVerificationActivities({
   userAgent,
   publicUrl,
 }: Pick<ActivityDependencies, 'pending' | 'poster' | 'userAgent' | 'publicUrl'>) {
+  const exchangeAs = createAuthorizedExchange(poster);
   return {
     /** Makes one attempt to verify an endpoint, and takes the endpoint into service if it succeeds. */
     async tryHandshake(key: EndpointKey, timeoutMs: number): Promise<VerificationReport> {
       const endpoint = await pending.loadPending(key);
       if (!endpoint) return await settle(pending, key);
       const result = await askEndpoint(endpoint, {
-        poster,
+        exchangeAs,
         userAgent,
         confirmationUrl: confirmationUrl(publicUrl, endpoint.id, endpoint.verification_token),
         origin: publicUrl ? new URL(publicUrl).hostname : 'hookline',

@@ -1,5 +1,6 @@
 import type { Attempt, AttemptTimings } from '../../src/domain/attempt/attempt.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { ClientCertificate } from '../../src/domain/sending/delivery-options.js';
 
 /** A request to an endpoint. */
 export interface HttpRequest {
@@ -11,6 +12,8 @@ export interface HttpRequest {
   timeoutMs: number;
   /** The account that it is made for; absent: the installation. */
   account?: string;
+  /** Shown in place of the installation's, if the server asks for one (mutual TLS). */
+  clientCertificate?: ClientCertificate | undefined;
 }
 
 /** A response, with as much of its body as was read: 16 KiB at most. */

@@ -56,6 +56,7 @@ const WORDS: Record<AttemptErrorCode, string> = {
   blocked_address: 'the URL leads to an address that deliveries may not go to',
   proxy_failed: 'the egress proxy of this installation opened no connection',
   invalid_url: 'the URL is not valid',
+  authorization_failed: 'no access token could be fetched from the token URL',
   listener_disconnected: 'no listener is connected',
 };
 

@@ -1,4 +1,7 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { Agent, type Dispatcher } from 'undici';
+import type { ClientCertificate } from '../../src/domain/sending/delivery-options.js';
 import type { HttpAnswer, HttpPoster, HttpTrace } from '../ports.js';
 import { type ConnectorOptions, createConnector } from './connector.js';
 import { deadline } from './deadline.js';
@@ -10,6 +13,8 @@ import { UnresolvedNameError } from './names/name-answer.js';
 
 /** The most that is kept of a response's body, bytes; with one more read, it is known to be longer. */
 const MAX_BODY_BYTES = 16 * 1024;
+/** Client certificates of endpoints whose connections are kept: those that were used last. */
+const MAX_CERTIFICATES = 200;
 /** The most informational responses before a response. */
 const MAX_INFORMATIONAL = 50;
 
@@ -19,20 +24,21 @@ const MAX_INFORMATIONAL = 50;
  * in flight is limited for each endpoint, by whoever sends them.
  */
 export function createPoster(options: ConnectorOptions): HttpPoster & { close(): Promise<void> } {
-  const agent = new Agent({
-    connect: createConnector(options),
-    // Beyond so many origins with open connections attempts fail, so that the process does not run out of sockets.
-    maxOrigins: 10_000,
-    // How long an idle connection is kept for the next delivery, and the most if the endpoint asks for longer.
-    keepAliveTimeout: 4_000,
-    keepAliveMaxTimeout: 60_000,
-    maxHeaderSize: MAX_HEADER_KIB * 1_024,
-    // One limit covers the whole attempt, so undici's limits of single phases are off.
-    headersTimeout: 0,
-    bodyTimeout: 0,
+  const agent = createAgent(options);
+  // A connection proves who has opened it, so those with another certificate are apart.
+  const agents = new LRUCache<string, Agent>({
+    max: MAX_CERTIFICATES,
+    dispose: (one) => void one.close(),
   });
+  const agentOf = ({ certificate: cert, private_key: key }: ClientCertificate): Agent => {
+    const name = hash('sha256', JSON.stringify([cert, key]));
+    const known = agents.get(name) ?? createAgent({ ...options, clientCertificate: { cert, key } });
+    agents.set(name, known);
+    return known;
+  };
 
-  const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeoutMs, account }) => {
+  const exchange: HttpPoster['exchange'] = async ({ clientCertificate, ...asked }) => {
+    const { method, url, headers, body, timeoutMs, account } = asked;
     const trace = new ExchangeTrace(timeoutMs, account);
     const reader = new AnswerReader(trace);
     const callOff = deadline(timeoutMs, () => reader.giveUp());
@@ -47,7 +53,8 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
         ...(body !== undefined && { body }),
       };
       // undici's `request` also makes a stream for the body, which takes more than half as long as the exchange itself.
-      traced(trace, () => agent.dispatch(request, reader));
+      const by = clientCertificate ? agentOf(clientCertificate) : agent;
+      traced(trace, () => by.dispatch(request, reader));
       return { ...(await reader.answer), trace: factsOf(trace) };
     } catch (error) {
       // Its own limit ended it: what it waited for is the cause.
@@ -64,8 +71,25 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
 
   return {
     exchange,
-    close: () => agent.destroy(),
+    close: async () => {
+      await Promise.all([agent, ...agents.values()].map((one) => one.destroy()));
+    },
   };
+}
+
+function createAgent(options: ConnectorOptions): Agent {
+  return new Agent({
+    connect: createConnector(options),
+    // Beyond so many origins with open connections attempts fail, so that the process does not run out of sockets.
+    maxOrigins: 10_000,
+    // How long an idle connection is kept for the next delivery, and the most if the endpoint asks for longer.
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 60_000,
+    maxHeaderSize: MAX_HEADER_KIB * 1_024,
+    // One limit covers the whole attempt, so undici's limits of single phases are off.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
 }
 
 /** A copy: what a connection does after the exchange has ended is not part of it. */

@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import Koa from 'koa';
+import { inject } from 'light-my-request';
 import { documentRoutes } from './docs/documents.js';
 import { errorRoutes } from './docs/error-pages.js';
 import { createOpenApiDocument } from './docs/openapi.js';
@@ -24,6 +25,7 @@ import { oauthClientOperations } from './routes/access/oauth-clients.js';
 import { portalSessionOperations } from './routes/access/portal-sessions.js';
 import { sessionOperations } from './routes/access/session.js';
 import { signInRoute } from './routes/access/sign-in.js';
+import { readBatchOperations } from './routes/batch.js';
 import { changeOperations } from './routes/changes/changes.js';
 import { deliveryOperations } from './routes/deliveries/deliveries.js';
 import { endpointChangeOperations } from './routes/endpoints/endpoint-changes.js';
@@ -36,6 +38,7 @@ import { endpointOperations } from './routes/endpoints/endpoints.js';
 import { catalogueOperations } from './routes/event-kinds/catalogue.js';
 import { eventKindOperations } from './routes/event-kinds/event-kinds.js';
 import { eventOperations } from './routes/events/events.js';
+import { scheduledOperations } from './routes/events/scheduled.js';
 import { explainOperations } from './routes/explain/explain.js';
 import { missedOperations } from './routes/explain/missed.js';
 import { exportOperations } from './routes/exports/exports.js';
@@ -67,8 +70,11 @@ const PUBLIC = /^\/v\d[^/]*\/log\//;
 
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
 export function createApp(dependencies: ApiDependencies & { limiters: Limiters }): Koa<State> {
-  const declared = operationsOf(dependencies);
+  const app = new Koa<State>();
   const publicOperations = logOperations(dependencies);
+  const operations = operationsOf(dependencies);
+  const reads = readBatchOperations((read) => inject(app.callback(), read), excludedFromBatches(operations));
+  const declared = [...operations, ...reads];
   countFromZero(dependencies.metrics, [...declared, ...publicOperations]);
   const confirmations = new Router<State>({ prefix: '/:version' });
   confirmationRoutes(confirmations, dependencies);
@@ -90,7 +96,6 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   tileRoutes(open, dependencies);
   open.all(OAUTH_PATH, oauthOnDemand(dependencies));
 
-  const app = new Koa<State>();
   const hops = dependencies.settings.HOOKLINE_PROXY_HOPS;
   app.proxy = hops > 0;
   app.maxIpsCount = hops;
@@ -119,6 +124,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
 function operationsOf(dependencies: ApiDependencies): Operation[] {
   return [
     ...eventOperations(dependencies),
+    ...scheduledOperations(dependencies),
     ...eventKindOperations(dependencies),
     ...catalogueOperations(dependencies),
     ...endpointOperations(dependencies),
@@ -150,6 +156,12 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...installationStatsOperations(dependencies),
     ...searchOperations(dependencies),
   ];
+}
+
+/** First segments of paths whose responses are not JSON, are sent line by line, or wait for events. */
+function excludedFromBatches(operations: readonly Operation[]): ReadonlySet<string> {
+  const streams = operations.filter(({ responses }) => responses[200]?.lines);
+  return new Set(['log', 'feed', ...streams.map(({ path }) => path.split('/')[1] ?? '')]);
 }
 
 /** Requests for resources are most of all requests: they skip the routes of everything else. */

@@ -29,8 +29,10 @@ import { parseWitnesses } from './service/log/witnesses.js';
 import { createLogWriter } from './service/log/writer.js';
 import { createReadiness } from './service/readiness.js';
 import { prepareSchedule } from './service/record-schedule.js';
+import { keepNumbers } from './service/sequence/keep-numbers.js';
 import { keepNumbersAudited } from './service/sequence/number-audit.js';
 import { createRestoreWatch } from './service/sequence/restore-watch.js';
+import { createScheduledSender } from './service/sequence/send-scheduled.js';
 import { connectServers, type Servers } from './service/servers.js';
 import { warnOfShortWaits } from './service/short-waits.js';
 import { Stops, stopLimits, stopWithin } from './service/stops.js';
@@ -174,6 +176,8 @@ async function startParts(
     alerts &&
     createLogWatch(logger, registry, alerts.raiser, parseWitnesses(settings.HOOKLINE_LOG_WITNESSES));
   const restores = createRestoreWatch(settings, servers, logger);
+  const { stop: stopNumbers, ...numbers } = keepNumbers(servers, { restores, logWatch }, logger);
+  writes.add(stopNumbers);
   const serves = new Stops();
   const works = new Stops();
   stops.add(() => stopSideBySide(limits, serves, works));
@@ -188,6 +192,7 @@ async function startParts(
         ...attempts,
         ...alerts,
         log: createLogWriter(settings, servers, logWatch, restores),
+        sendScheduled: createScheduledSender(servers, starter, numbers.numbers),
       },
       ledger,
       bundlePath,
@@ -218,7 +223,7 @@ async function startParts(
           servers,
           {
             ...{ ...health, addressPolicy, starter, incidents, registry, tracing, logger, development },
-            ...{ restores, logWatch },
+            ...{ restores, ...numbers },
           },
           listeners,
           { serves, writes },

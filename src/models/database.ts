@@ -17,6 +17,7 @@ import { PortalSessionRepository } from './access/portal-sessions.js';
 import { ProfileRepository } from './access/profiles.js';
 import { RateWindowRepository } from './access/rate-windows.js';
 import { ChangeRepository } from './change/changes.js';
+import { AttemptLeaseRepository } from './endpoint/attempt-leases.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EveryEndpoint } from './endpoint/every-endpoint.js';
@@ -28,6 +29,7 @@ import { EventKindRepository } from './event/event-kinds.js';
 import { EventRepository } from './event/events.js';
 import { KeySecretRepository } from './event/key-secrets.js';
 import { PayloadReader } from './event/payloads.js';
+import { ScheduledEvents } from './event/scheduled-events.js';
 import { StarterRepository } from './event/starters.js';
 import { FeedRepository } from './feed/feed.js';
 import { FeedConsumerRepository } from './feed/feed-consumers.js';
@@ -159,6 +161,7 @@ export async function connectDatabase(
     erasures: new ErasureRepository(connection, changes),
     endpoints: new EndpointRepository(connection, box, changes, timings),
     everyEndpoint: new EveryEndpoint(connection),
+    attemptLeases: new AttemptLeaseRepository(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
     incidents: new IncidentRepository(connection),
     events: new EventRepository(connection, records, box),
@@ -185,6 +188,7 @@ export async function connectDatabase(
     rateWindows: new RateWindowRepository(connection),
     starters: new StarterRepository(connection),
     replays: new ReplayRepository(connection, accountLocks, changesDays, box),
+    scheduled: new ScheduledEvents(connection, box),
     segments,
     sequences: new SequenceRepository(connection, box),
     minutes: new MinuteRepository(connection),

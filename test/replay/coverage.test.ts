@@ -46,6 +46,7 @@ const ACTIVITIES = {
   requestCancellation: true,
   retireSecrets: true,
   sendAlerts: true,
+  sendScheduledEvent: true,
   startDeliveries: true,
   tryHandshake: true,
 } satisfies Record<keyof Activities, true>;

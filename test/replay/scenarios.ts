@@ -8,6 +8,7 @@ import { INCIDENTS } from './scenarios/incidents.js';
 import { LIVE_GROUPS } from './scenarios/live-groups.js';
 import { RECORDS } from './scenarios/records.js';
 import { REPLAYS } from './scenarios/replays.js';
+import { SCHEDULED } from './scenarios/scheduled.js';
 import type { Scenarios } from './scenarios/stage.js';
 
 /** Every way through the workflows whose history is kept, by the name of its file. */
@@ -22,4 +23,5 @@ export const SCENARIOS: Scenarios = {
   ...RECORDS,
   ...ALERTS,
   ...ERASURES,
+  ...SCHEDULED,
 };

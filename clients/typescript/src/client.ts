@@ -130,31 +130,25 @@ export class Hookline {
   async postEvent(
     kind: string,
     payload: object | string,
-    {
-      idempotencyKey = newIdempotencyKey(),
-      keys,
-      orderKey,
-      schemaVersion,
-      endpoints,
-      signal,
-    }: PostEventOptions = {},
+    options: PostEventOptions = {},
   ): Promise<Schemas['Acceptance']> {
-    const named = Object.entries(keys ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-    return this.post('/v18.0/events/{kind_or_id}', {
-      params: {
-        path: { kind_or_id: kind },
-        ...(schemaVersion !== undefined && { query: { schema_version: schemaVersion } }),
-        header: {
-          'Idempotency-Key': idempotencyKey,
-          ...(named.length > 0 && { 'Hookline-Key': named.join(',') }),
-          ...(orderKey !== undefined && { 'Hookline-Order-Key': encodeURIComponent(orderKey) }),
-          ...(endpoints && { 'Hookline-Endpoints': endpoints.join(',') }),
-        },
-      },
-      headers: { 'content-type': 'application/json' },
-      body: payload as Schemas['PurchasePayload'],
-      ...(signal && { signal }),
-    });
+    return this.post('/v18.0/events/{kind_or_id}', requestOf(kind, payload, options));
+  }
+
+  /**
+   * Posts an event that is sent at a later time.
+   *
+   * @param deliverAt at most a year ahead
+   */
+  async scheduleEvent(
+    kind: string,
+    payload: object | string,
+    deliverAt: Date,
+    options: PostEventOptions = {},
+  ): Promise<Schemas['ScheduledEvent']> {
+    const { params, ...init } = requestOf(kind, payload, options);
+    const header = { ...params.header, 'Hookline-Deliver-At': deliverAt.toISOString() };
+    return this.post('/v18.0/scheduled_events/{kind_or_id}', { ...init, params: { ...params, header } });
   }
 
   /**
@@ -245,6 +239,36 @@ export class Hookline {
       if (page.paging.next === undefined || after === undefined) return;
     }
   }
+}
+
+function requestOf(
+  kind: string,
+  payload: object | string,
+  {
+    idempotencyKey = newIdempotencyKey(),
+    keys,
+    orderKey,
+    schemaVersion,
+    endpoints,
+    signal,
+  }: PostEventOptions,
+) {
+  const named = Object.entries(keys ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return {
+    params: {
+      path: { kind_or_id: kind },
+      ...(schemaVersion !== undefined && { query: { schema_version: schemaVersion } }),
+      header: {
+        'Idempotency-Key': idempotencyKey,
+        ...(named.length > 0 && { 'Hookline-Key': named.join(',') }),
+        ...(orderKey !== undefined && { 'Hookline-Order-Key': encodeURIComponent(orderKey) }),
+        ...(endpoints && { 'Hookline-Endpoints': endpoints.join(',') }),
+      },
+    },
+    headers: { 'content-type': 'application/json' },
+    body: payload as Schemas['PurchasePayload'],
+    ...(signal && { signal }),
+  };
 }
 
 /** 128 random bits. Not `randomUUID`, which browsers offer to secure pages alone. */

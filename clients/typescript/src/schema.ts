@@ -52,6 +52,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/scheduled_events/{kind_or_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a scheduled event, also for 30 days after it was sent
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["getScheduledEvent"];
+        put?: never;
+        /**
+         * Accept an event that is sent at a later time, to the endpoints that it matches then
+         * @description Requires the scope `events:write`.
+         */
+        post: operations["scheduleEvent"];
+        /**
+         * Cancel a scheduled event: it is not sent
+         * @description Requires the scope `events:write`.
+         */
+        delete: operations["cancelScheduledEvent"];
+        options?: never;
+        head?: never;
+        /**
+         * Send a scheduled event at another time
+         * @description Requires the scope `events:write`.
+         */
+        patch: operations["changeScheduledEvent"];
+        trace?: never;
+    };
+    "/v18.0/scheduled_events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the scheduled events that wait, the latest first
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["listScheduledEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/event_kinds": {
         parameters: {
             query?: never;
@@ -1532,6 +1584,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make up to 50 reads in one request, each with its status; each counts for the rate limits
+         * @description Any token will do.
+         */
+        post: operations["batchReads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/log/checkpoint": {
         parameters: {
             query?: never;
@@ -2011,6 +2083,43 @@ export interface components {
             workflow_id: string;
             run_id: string;
         };
+        ScheduledEvent: {
+            id: string;
+            kind: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            deliver_at: string;
+            /** @enum {string} */
+            status: "scheduled" | "sent";
+            /** @description The event that was made of it; absent until it is sent */
+            event_id?: string;
+            /** @description The only endpoints that may get it */
+            named_endpoints?: string[];
+        };
+        ScheduledEventPage: {
+            data: components["schemas"]["ScheduledEvent"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        ChangeScheduledEventBody: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            deliver_at: string;
+        };
         /**
          * @example {
          *       "name": "order.shipped",
@@ -2148,6 +2257,76 @@ export interface components {
             /** @description Sent as hub.verify_token by the verification method graph */
             verify_token?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth?: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
+            };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
+            };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value?: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed?: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac?: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding?: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * @description v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it
              * @default v1
@@ -2215,6 +2394,76 @@ export interface components {
             /** @description whpk_…, with the scheme v1a */
             public_key?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
+            };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
+            };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2301,6 +2550,76 @@ export interface components {
             /** @description whpk_…, with the scheme v1a */
             public_key?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
+            };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
+            };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2398,6 +2717,76 @@ export interface components {
             /** @description Sent as hub.verify_token by the verification method graph */
             verify_token?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth?: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
+            };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
+            };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value?: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed?: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac?: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding?: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
         };
         Endpoint: {
             id: string;
@@ -2457,6 +2846,76 @@ export interface components {
             /** @description whpk_…, with the scheme v1a */
             public_key?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
+            };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
+            };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2493,6 +2952,18 @@ export interface components {
             verification_method?: "challenge" | "cloudevents" | "graph";
             verify_token?: string | null;
             retry_schedule?: string[] | null;
+            attempt_timeout?: string | null;
+            max_concurrency?: number | null;
+            authentication?: {
+                [key: string]: unknown;
+            } | null;
+            client_certificate?: {
+                [key: string]: unknown;
+            } | null;
+            legacy_signature?: {
+                [key: string]: unknown;
+            } | null;
+            payload_format?: ("event" | "thin" | "cloudevents_structured" | "cloudevents_binary") | null;
         };
         Secret: {
             /** @description whsec_…, with the scheme v1 */
@@ -2688,6 +3159,13 @@ export interface components {
             address?: string;
             /** @description Size of the body that was sent */
             request_bytes?: number;
+            /**
+             * @description Form in which the event was sent; absent: its payload as it was posted
+             * @enum {string}
+             */
+            format?: "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description SHA-256 of the body that was sent, hexadecimal, if it is not the payload */
+            request_sha256?: string;
             /** @description Bytes of the response's body that were read: all of it, or the first 16,384 */
             response_bytes?: number;
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
@@ -2826,6 +3304,13 @@ export interface components {
             };
             /** @description Size of the body that was sent */
             request_bytes?: number;
+            /**
+             * @description Form in which the event was sent; absent: its payload as it was posted
+             * @enum {string}
+             */
+            format?: "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description SHA-256 of the body that was sent, hexadecimal, if it is not the payload */
+            request_sha256?: string;
             /** @description Bytes of the response's body that were read: all of it, or the first 16,384 */
             response_bytes?: number;
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
@@ -2999,7 +3484,7 @@ export interface components {
              * @description Stable: depend on it
              * @enum {string}
              */
-            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
+            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "scheduled" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
             /** @description Human-readable, with the evidence */
             summary: string;
             /**
@@ -3099,7 +3584,7 @@ export interface components {
                  * @description Why the latest attempt had no complete response
                  * @enum {string}
                  */
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
                 /** @description HTTP status of the latest attempt */
                 status_code?: number;
                 /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
@@ -4482,6 +4967,76 @@ export interface components {
             /** @description whpk_…, with the scheme v1a */
             public_key?: string;
             retry_schedule?: string[];
+            /** @description Time for one attempt, from 1s to 30s; absent: the installation's */
+            attempt_timeout?: string;
+            /** @description Attempts in flight at once, at most, in all processes; 1: never two at once */
+            max_concurrency?: number;
+            /** @description How deliveries authenticate at the receiver */
+            authentication?: {
+                /** @constant */
+                type: "bearer";
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                token: string;
+            } | {
+                /**
+                 * @description Client credentials (RFC 6749, section 4.4)
+                 * @constant
+                 */
+                type: "oauth2";
+                /** @description Reached by the same rules as target URLs */
+                token_url: string;
+                client_id: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                client_secret: string;
+                /**
+                 * @default client_secret_basic
+                 * @enum {string}
+                 */
+                client_auth: "client_secret_basic" | "client_secret_post";
+                scope?: string;
+                audience?: string;
+            };
+            /** @description Shown to the receiver if it asks for a certificate (mutual TLS) */
+            client_certificate?: {
+                /** @description PEM; those of authorities between may follow it */
+                certificate: string;
+                /** @description PEM. Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                private_key: string;
+            };
+            /** @description A signature of another service, sent beside that of Standard Webhooks */
+            legacy_signature?: {
+                /** @description Name of the header */
+                header: string;
+                /**
+                 * @description Its value, such as sha256={signature}; it may name {id}, {timestamp} and {kind}
+                 * @default {signature}
+                 */
+                value: string;
+                /**
+                 * @description The text that is signed, such as {timestamp}.{body}; it may name {id} and {kind}
+                 * @default {body}
+                 */
+                signed: string;
+                /**
+                 * @default sha256
+                 * @enum {string}
+                 */
+                hmac: "sha256" | "sha512" | "sha1";
+                /**
+                 * @default hex
+                 * @enum {string}
+                 */
+                encoding: "hex" | "base64";
+                /** @description A header with the time of the attempt, unix seconds */
+                timestamp_header?: string;
+                /** @description Encrypted, and shown masked; the mask keeps the stored one when sent back */
+                secret: string;
+            };
+            /**
+             * @description event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0
+             * @enum {string}
+             */
+            payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -4727,6 +5282,37 @@ export interface components {
                 id: string;
                 name: string;
             };
+        };
+        /**
+         * @example {
+         *       "reads": [
+         *         "/v18.0/me?fields=id",
+         *         "/v18.0/deliveries?status=retrying&fields=id,reason"
+         *       ]
+         *     }
+         */
+        BatchReadsBody: {
+            /** @description Paths with their queries, as paging.next has them */
+            reads: string[];
+        };
+        /**
+         * @example {
+         *       "responses": [
+         *         {
+         *           "status": 200,
+         *           "body": {
+         *             "id": "prof_01M7Y6GW4KS6J1CRXD65YC46K4"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        BatchResponse: {
+            responses: {
+                status: number;
+                /** @description What the read by itself answers; null if nothing */
+                body: unknown;
+            }[];
         };
         /**
          * @example {
@@ -5231,8 +5817,8 @@ export interface components {
                 };
             };
         };
-        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account */
-        "invalid_request.ambiguous_token.account_not_named": {
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account. `invalid_fields`: The requested fields are not valid */
+        "invalid_request.ambiguous_token.account_not_named.invalid_fields": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5252,7 +5838,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "invalid_request" | "ambiguous_token" | "account_not_named";
+                    code?: "invalid_request" | "ambiguous_token" | "account_not_named" | "invalid_fields";
                     /** @enum {integer} */
                     status?: 400;
                 };
@@ -5312,6 +5898,33 @@ export interface components {
                 };
             };
         };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `idempotency_conflict`: The idempotency key was used with a different body. `scheduled_event_limit_reached`: The account has reached its limit of scheduled events */
+        "account_state_conflict.idempotency_conflict.scheduled_event_limit_reached": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
+                 *       "title": "The account is in a state that does not allow this",
+                 *       "status": 409,
+                 *       "detail": "The account is in a state that does not allow this.",
+                 *       "code": "account_state_conflict",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "account_state_conflict" | "idempotency_conflict" | "scheduled_event_limit_reached";
+                    /** @enum {integer} */
+                    status?: 409;
+                };
+            };
+        };
         /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `invalid_json`: The body is not valid JSON. `account_not_named`: The request does not name an account */
         "invalid_request.ambiguous_token.invalid_json.account_not_named": {
             headers: {
@@ -5334,6 +5947,60 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
                     code?: "invalid_request" | "ambiguous_token" | "invalid_json" | "account_not_named";
+                    /** @enum {integer} */
+                    status?: 400;
+                };
+            };
+        };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `record_altered`: A record is not the one that was recorded. `scheduled_event_conflict`: The scheduled event cannot be changed any more */
+        "account_state_conflict.record_altered.scheduled_event_conflict": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
+                 *       "title": "The account is in a state that does not allow this",
+                 *       "status": 409,
+                 *       "detail": "The account is in a state that does not allow this.",
+                 *       "code": "account_state_conflict",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "account_state_conflict" | "record_altered" | "scheduled_event_conflict";
+                    /** @enum {integer} */
+                    status?: 409;
+                };
+            };
+        };
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account */
+        "invalid_request.ambiguous_token.account_not_named": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
+                 *       "title": "The request is not valid",
+                 *       "status": 400,
+                 *       "detail": "The request is not valid.",
+                 *       "code": "invalid_request",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "invalid_request" | "ambiguous_token" | "account_not_named";
                     /** @enum {integer} */
                     status?: 400;
                 };
@@ -5881,33 +6548,6 @@ export interface components {
                 };
             };
         };
-        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `account_not_named`: The request does not name an account. `invalid_fields`: The requested fields are not valid */
-        "invalid_request.ambiguous_token.account_not_named.invalid_fields": {
-            headers: {
-                "x-request-id": components["headers"]["x-request-id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://hookline.example.com/errors/invalid_request",
-                 *       "title": "The request is not valid",
-                 *       "status": 400,
-                 *       "detail": "The request is not valid.",
-                 *       "code": "invalid_request",
-                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {string} */
-                    code?: "invalid_request" | "ambiguous_token" | "account_not_named" | "invalid_fields";
-                    /** @enum {integer} */
-                    status?: 400;
-                };
-            };
-        };
         /** @description `precondition_failed`: The resource has changed since it was read */
         precondition_failed: {
             headers: {
@@ -6098,8 +6738,8 @@ export interface components {
                 };
             };
         };
-        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent */
-        "invalid_request.ambiguous_token": {
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `invalid_fields`: The requested fields are not valid */
+        "invalid_request.ambiguous_token.invalid_fields": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -6119,7 +6759,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "invalid_request" | "ambiguous_token";
+                    code?: "invalid_request" | "ambiguous_token" | "invalid_fields";
                     /** @enum {integer} */
                     status?: 400;
                 };
@@ -6149,6 +6789,33 @@ export interface components {
                     code?: "account_reference_taken" | "account_state_conflict";
                     /** @enum {integer} */
                     status?: 409;
+                };
+            };
+        };
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent */
+        "invalid_request.ambiguous_token": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
+                 *       "title": "The request is not valid",
+                 *       "status": 400,
+                 *       "detail": "The request is not valid.",
+                 *       "code": "invalid_request",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "invalid_request" | "ambiguous_token";
+                    /** @enum {integer} */
+                    status?: 400;
                 };
             };
         };
@@ -6260,6 +6927,33 @@ export interface components {
                 };
             };
         };
+        /** @description `invalid_request`: The request is not valid. `invalid_fields`: The requested fields are not valid */
+        "invalid_request.invalid_fields": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
+                 *       "title": "The request is not valid",
+                 *       "status": 400,
+                 *       "detail": "The request is not valid.",
+                 *       "code": "invalid_request",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "invalid_request" | "invalid_fields";
+                    /** @enum {integer} */
+                    status?: 400;
+                };
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
@@ -6294,10 +6988,11 @@ export interface operations {
                 key?: string;
                 status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
                 open?: "true" | "false";
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
                 status_code?: number;
                 created_after?: string;
                 created_before?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -6334,7 +7029,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventSummaryPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -6450,7 +7145,9 @@ export interface operations {
     };
     getEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -6508,7 +7205,7 @@ export interface operations {
                     "application/json": components["schemas"]["Event"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -6605,11 +7302,290 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
+    getScheduledEvent: {
+        parameters: {
+            query?: {
+                fields?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                kind_or_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The scheduled event */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "sch_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *       "kind": "purchase",
+                     *       "created_at": "2026-11-21T12:00:00.000Z",
+                     *       "deliver_at": "2026-12-24T18:00:00.000Z",
+                     *       "status": "scheduled"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduledEvent"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    scheduleEvent: {
+        parameters: {
+            query?: {
+                schema_version?: number;
+                deliver_after?: string;
+            };
+            header?: {
+                /** @description A repeat with the same key and body returns the first response and starts nothing twice */
+                "Idempotency-Key"?: string;
+                /** @description Business keys that are not in the body, as name=value with commas between: the event can be found by them */
+                "Hookline-Key"?: string;
+                /** @description The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it */
+                "Hookline-Subject"?: string;
+                /** @description Events with the same key are delivered one after the other to endpoints that ask for it; percent-encoded, if no property of the body is marked x-hookline-order, or another key is meant */
+                "Hookline-Order-Key"?: string;
+                /** @description Ids of the only endpoints that may get the event, with commas between: it goes to those of them that it matches. Without this header it goes to every endpoint that it matches */
+                "Hookline-Endpoints"?: string;
+                /** @description When the event is sent, at most a year ahead: a time of RFC 3339 or RFC 9110 */
+                "Hookline-Deliver-At"?: string;
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                kind_or_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The payload, as of an event that is sent at once */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "order_id": "order-1001",
+                 *       "customer_email": "ada@example.com",
+                 *       "total": 12.5,
+                 *       "items": [
+                 *         {
+                 *           "name": "Notebook",
+                 *           "qty": 2
+                 *         }
+                 *       ],
+                 *       "created_at": "2026-01-31T12:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PurchasePayload"] | unknown;
+            };
+        };
+        responses: {
+            /** @description The event is stored, and will be sent then */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "sch_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *       "kind": "purchase",
+                     *       "created_at": "2026-11-21T12:00:00.000Z",
+                     *       "deliver_at": "2026-12-24T18:00:00.000Z",
+                     *       "status": "scheduled"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduledEvent"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found.unknown_event_kind"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict.idempotency_conflict.scheduled_event_limit_reached"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    cancelScheduledEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                kind_or_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is cancelled, and its payload is gone */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict.record_altered.scheduled_event_conflict"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    changeScheduledEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                kind_or_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "deliver_at": "2026-12-24T18:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeScheduledEventBody"];
+            };
+        };
+        responses: {
+            /** @description The scheduled event as it is now */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "sch_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *       "kind": "purchase",
+                     *       "created_at": "2026-11-21T12:00:00.000Z",
+                     *       "deliver_at": "2026-12-24T18:00:00.000Z",
+                     *       "status": "scheduled"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduledEvent"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict.record_altered.scheduled_event_conflict"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listScheduledEvents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                fields?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of scheduled events */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "sch_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *           "kind": "purchase",
+                     *           "created_at": "2026-11-21T12:00:00.000Z",
+                     *           "deliver_at": "2026-12-24T18:00:00.000Z",
+                     *           "status": "scheduled"
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScheduledEventPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     listEventKinds: {
         parameters: {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -6677,7 +7653,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventKindPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -6786,7 +7762,9 @@ export interface operations {
     };
     getEventKind: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -6848,7 +7826,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventKind"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -6991,7 +7969,9 @@ export interface operations {
     };
     getOpenApiCatalogue: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -7016,7 +7996,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -7028,7 +8008,9 @@ export interface operations {
     };
     getAsyncApiCatalogue: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -7053,7 +8035,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -7070,6 +8052,7 @@ export interface operations {
                 after?: string;
                 status?: ("pending" | "active" | "paused" | "disabled")[];
                 health?: "healthy" | "failing";
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -7119,7 +8102,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointWithIncidentPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -7206,6 +8189,7 @@ export interface operations {
         parameters: {
             query?: {
                 as_of?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -7250,7 +8234,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointWithIncident"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -7625,7 +8609,9 @@ export interface operations {
     };
     getEndpointSecret: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -7655,7 +8641,7 @@ export interface operations {
                     "application/json": components["schemas"]["Secret"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8004,6 +8990,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -8049,7 +9036,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReceivedRequestPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8070,16 +9057,17 @@ export interface operations {
                 key?: string;
                 status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
                 open?: "true" | "false";
-                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
                 status_code?: number;
                 created_after?: string;
                 created_before?: string;
                 any_attempt_address?: string;
                 any_attempt_not_address?: string;
                 any_attempt_longer_than?: string;
-                any_attempt_error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                any_attempt_error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "response_headers_too_large" | "blocked_address" | "proxy_failed" | "invalid_url" | "authorization_failed" | "listener_disconnected";
                 any_attempt_status_code?: number;
                 include?: ("last_attempt" | "business_keys")[];
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -8124,7 +9112,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListedDeliveryPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8137,7 +9125,9 @@ export interface operations {
     };
     getDelivery: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8201,7 +9191,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8214,7 +9204,9 @@ export interface operations {
     };
     getDeliveryTimeline: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8253,7 +9245,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -8633,6 +9625,7 @@ export interface operations {
             query?: {
                 details?: "true" | "false";
                 checkpoint?: "stamped" | "last";
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -8728,7 +9721,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
@@ -8741,7 +9734,9 @@ export interface operations {
     };
     getDeliveryOpening: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8784,7 +9779,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
@@ -8798,7 +9793,9 @@ export interface operations {
     };
     getVoidCertificate: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8893,7 +9890,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found.not_in_log"];
@@ -8909,6 +9906,7 @@ export interface operations {
             query?: {
                 details?: "true" | "false";
                 checkpoint?: "stamped" | "last";
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9004,7 +10002,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
@@ -9017,7 +10015,9 @@ export interface operations {
     };
     getDeliveryIntegrity: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -9054,7 +10054,7 @@ export interface operations {
                     "application/json": components["schemas"]["Integrity"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9066,7 +10066,9 @@ export interface operations {
     };
     getEventIntegrity: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -9103,7 +10105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Integrity"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9115,7 +10117,9 @@ export interface operations {
     };
     getChangeIntegrity: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -9152,7 +10156,7 @@ export interface operations {
                     "application/json": components["schemas"]["Integrity"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9169,6 +10173,7 @@ export interface operations {
                 event_id?: string;
                 key?: string;
                 event_kind?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9214,7 +10219,7 @@ export interface operations {
                     "application/json": components["schemas"]["Verdict"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9233,7 +10238,8 @@ export interface operations {
                 created_after: string;
                 created_before?: string;
                 event_kind?: string;
-                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
+                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "scheduled" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9288,7 +10294,7 @@ export interface operations {
                     "application/json": components["schemas"]["VerdictPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9303,6 +10309,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9353,7 +10360,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9462,7 +10469,9 @@ export interface operations {
     };
     getReplay: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -9507,7 +10516,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -9792,6 +10801,7 @@ export interface operations {
                 limit?: number;
                 wait?: number;
                 payload?: "json" | "text";
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -9815,10 +10825,10 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
+                     *           "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *           "kind": "purchase",
                      *           "created_at": "2026-11-21T12:00:00.000Z",
-                     *           "position": "…",
+                     *           "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *           "payload": null
                      *         }
                      *       ],
@@ -9830,7 +10840,7 @@ export interface operations {
                     "application/json": components["schemas"]["FeedEntryPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found"];
@@ -9843,7 +10853,9 @@ export interface operations {
     };
     getFeedConsumer: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -9867,14 +10879,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "Shop",
-                     *       "position": "…",
+                     *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *       "updated_at": "2026-11-21T12:00:00.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["FeedConsumer"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found"];
@@ -9919,7 +10931,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "Shop",
-                     *       "position": "…",
+                     *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *       "updated_at": "2026-11-21T12:00:00.000Z"
                      *     }
                      */
@@ -9979,6 +10991,7 @@ export interface operations {
             query?: {
                 from?: string;
                 to?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -10052,7 +11065,7 @@ export interface operations {
                     "application/json": components["schemas"]["Completeness"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found"];
@@ -10144,6 +11157,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -10189,7 +11203,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProfilePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10267,7 +11281,9 @@ export interface operations {
     };
     getProfile: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The ETag of an earlier response: the response is 304 if nothing has changed */
                 "If-None-Match"?: string;
@@ -10321,7 +11337,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10443,6 +11459,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -10484,7 +11501,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10560,7 +11577,9 @@ export interface operations {
     };
     getApiKey: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -10596,7 +11615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10646,6 +11665,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -10692,7 +11712,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthClientPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -10780,7 +11800,9 @@ export interface operations {
     };
     getOAuthClient: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -10821,7 +11843,7 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthClient"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11006,7 +12028,9 @@ export interface operations {
     };
     getLogin: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -11041,7 +12065,7 @@ export interface operations {
                     "application/json": components["schemas"]["Login"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11152,6 +12176,7 @@ export interface operations {
                 limit?: number;
                 after?: string;
                 reference?: string;
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -11191,7 +12216,7 @@ export interface operations {
                     "application/json": components["schemas"]["AccountPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -11262,7 +12287,9 @@ export interface operations {
     };
     getAccount: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The ETag of an earlier response: the response is 304 if nothing has changed */
                 "If-None-Match"?: string;
@@ -11311,7 +12338,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11449,6 +12476,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: never;
             path: {
@@ -11490,7 +12518,7 @@ export interface operations {
                     "application/json": components["schemas"]["PortalSessionPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11595,7 +12623,9 @@ export interface operations {
     };
     getSession: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11631,7 +12661,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -11680,6 +12710,7 @@ export interface operations {
                 outcome?: "done" | "refused" | "unknown";
                 created_after?: string;
                 created_before?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -11737,7 +12768,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChangePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -11753,6 +12784,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -11812,7 +12844,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChangePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -12017,6 +13049,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 after?: string;
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -12065,7 +13098,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErasurePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found"];
@@ -12077,7 +13110,9 @@ export interface operations {
     };
     getErasure: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -12120,7 +13155,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope.portal_refused"];
             404: components["responses"]["not_found"];
@@ -12138,6 +13173,7 @@ export interface operations {
                 closed_after?: string;
                 closed_before?: string;
                 interval?: "5m" | "1h" | "1d";
+                fields?: string;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -12264,7 +13300,7 @@ export interface operations {
                     "application/json": components["schemas"]["Stats"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
@@ -12285,6 +13321,7 @@ export interface operations {
                 created_after?: string;
                 created_before?: string;
                 include?: ("last_attempt" | "business_keys")[];
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -12329,7 +13366,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstallationDeliveryPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -12346,6 +13383,7 @@ export interface operations {
                 status?: ("pending" | "active" | "paused" | "disabled")[];
                 health?: "healthy" | "failing";
                 host?: string;
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -12395,7 +13433,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstallationEndpointPage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -12415,6 +13453,7 @@ export interface operations {
                 outcome?: "done" | "refused" | "unknown";
                 created_after?: string;
                 created_before?: string;
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -12462,7 +13501,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstallationChangePage"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -12474,7 +13513,9 @@ export interface operations {
     };
     getInstallationStats: {
         parameters: {
-            query?: never;
+            query?: {
+                fields?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12554,7 +13595,7 @@ export interface operations {
                     "application/json": components["schemas"]["InstallationStats"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
@@ -12605,6 +13646,62 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SearchAnswer"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    batchReads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reads": [
+                 *         "/v18.0/me?fields=id",
+                 *         "/v18.0/deliveries?status=retrying&fields=id,reason"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BatchReadsBody"];
+            };
+        };
+        responses: {
+            /** @description The responses, in the order of the reads */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "responses": [
+                     *         {
+                     *           "status": 200,
+                     *           "body": {
+                     *             "id": "prof_01M7Y6GW4KS6J1CRXD65YC46K4"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BatchResponse"];
                 };
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
@@ -12679,6 +13776,7 @@ export interface operations {
             query: {
                 from: number;
                 to?: number;
+                fields?: string;
             };
             header?: never;
             path?: never;
@@ -12714,7 +13812,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["invalid_request"];
+            400: components["responses"]["invalid_request.invalid_fields"];
             404: components["responses"]["not_found"];
             409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];

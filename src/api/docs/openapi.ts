@@ -73,6 +73,7 @@ const ONE_OF =
 /** Tag of each first part of a path. */
 const TAGS = {
   events: 'Events from producers',
+  scheduled_events: 'Events that are sent at a later time',
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',
   catalogue: "The account's event kinds as OpenAPI and AsyncAPI documents, for subscribers' generators",
   endpoints: 'Where events are delivered',
@@ -82,6 +83,7 @@ const TAGS = {
   stats: 'How many deliveries wait, and how many were closed',
   installation: 'All accounts at once, for the operator',
   me: 'The profile behind the token',
+  batch: 'Several reads in one request',
   profiles: "Profiles, for the account's own systems",
   sequence: 'Numbers of events: whether any is missing',
   session: 'Profile and permissions of a token',

@@ -22,6 +22,7 @@ import type { EventReader } from '../../temporal/read/event-reader.js';
 import type { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
 import type { ReplaySources } from '../../temporal/read/replay/replay-page.js';
 import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
+import type { ScheduledExecutions } from '../../temporal/write/accept/scheduled-executions.js';
 import type { AccountDeletions } from '../../temporal/write/account-deletions.js';
 import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
@@ -101,6 +102,7 @@ export interface ApiDependencies {
   installation: InstallationReader;
   events: EventReader;
   feed: FeedReader;
+  scheduledExecutions: ScheduledExecutions;
   replays: Replays;
   /** Starts the erasure of a subject; resolves once Temporal has persisted it. */
   startErasure: (plan: ErasurePlan) => Promise<void>;

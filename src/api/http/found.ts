@@ -7,6 +7,7 @@ const NAMES: Partial<Record<IdKind, string>> = {
   api_key: 'API key',
   oauth_client: 'OAuth client',
   portal_session: 'portal session',
+  scheduled_event: 'scheduled event',
 };
 
 /** The resource of an id. @param get called if it has the form of its kind @throws Problem 404 if there is nothing */

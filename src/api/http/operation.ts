@@ -7,6 +7,7 @@ import { takeTurn } from './bounds/turns.js';
 import { requireAccountNamed } from './caller/acting-account.js';
 import { refusePortal, requireScope } from './caller/refusals.js';
 import type { Context, Middleware, State } from './context.js';
+import { answer, fieldsParameter, selectionIn } from './selected.js';
 import { checkBody } from './validation.js';
 
 /** Description of one response of an operation. */
@@ -85,7 +86,12 @@ export interface Operation extends Definition<z.ZodType, z.ZodType, string> {
   path: string;
   /** Name of the operation in the OpenAPI document, camelCase and unique. */
   id: string;
+  /** Schema of the response, if the query parameter `fields` chooses what is returned of it. */
+  selectable?: z.ZodType;
 }
+
+/** An unknown parameter is an error: its sender expects something of it. */
+const NO_PARAMETERS = z.strictObject({});
 
 /** Declares an operation, with the types of its handler taken from its path and its schemas. */
 export function operation<Query extends z.ZodType, Body extends z.ZodType, const Path extends string>(
@@ -94,11 +100,22 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType, const
   id: string,
   definition: Definition<Query, Body, Path>,
 ): Operation {
-  return { method, path, id, ...definition } as unknown as Operation;
+  const { query = NO_PARAMETERS } = definition as { query?: z.ZodType };
+  const selectable = method === 'get' ? selectableIn(definition.responses) : undefined;
+  const isOpen = selectable && query instanceof z.ZodObject && !('fields' in query.shape);
+  const selects = isOpen && {
+    query: (query as z.ZodObject).safeExtend({ fields: fieldsParameter }),
+    selectable,
+    problems: [...(definition.problems ?? []), 'invalid_fields' as const],
+  };
+  return { method, path, id, ...definition, ...selects } as unknown as Operation;
 }
 
-/** An unknown parameter is an error: its sender expects something of it. */
-const NO_PARAMETERS = z.strictObject({});
+/** The schema of a response whose fields can be chosen: of JSON that is not sent line by line. */
+function selectableIn(responses: Record<number, ResponseDocument>): z.ZodType | undefined {
+  const { schema, lines } = responses[200] ?? {};
+  return lines ? undefined : schema;
+}
 
 /**
  * Answers operations. Each resource has a router of its own, so that a request is not compared with the paths of all of
@@ -120,7 +137,7 @@ export function answerOperations(operations: readonly Operation[]): Middleware {
 }
 
 function mount(router: Router<State>, operation: Operation): void {
-  const { method, path, id, query, responses, location, isPublic, isSecret, handle } = operation;
+  const { method, path, id, query, responses, location, isPublic, isSecret, selectable, handle } = operation;
   const [status, ...others] = Object.keys(responses);
   const [named = ''] = location?.match(/\w+$/) ?? [];
   router[method](path, async (ctx) => {
@@ -136,10 +153,12 @@ function mount(router: Router<State>, operation: Operation): void {
     };
     if (others.length === 0) ctx.status = Number(status);
     if (isSecret) ctx.set('cache-control', 'no-store');
-    const answer = await handle(input, ctx);
-    if (answer !== undefined) ctx.body = answer;
+    const { fields } = input.query as { fields?: string };
+    const selection = selectable && selectionIn(fields, selectable);
+    const response = await handle(input, ctx);
+    answer(ctx, response, selection);
     if (!location) return;
-    const { [named]: value = '' } = answer as Record<string, string>;
+    const { [named]: value = '' } = response as Record<string, string>;
     ctx.set('location', pathTo(ctx, location, { [named]: value }));
   });
 }

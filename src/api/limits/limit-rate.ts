@@ -100,7 +100,7 @@ export function tokenKey({ id, profile_id }: Caller): string {
   return `${id}:${profile_id}`;
 }
 
-const EVENTS = /^\/[^/]+\/events(\/|$)/;
+const EVENTS = /^\/[^/]+\/(scheduled_)?events(\/|$)/;
 
 function count(ctx: Context, limiter: RateLimiter, key: string, perMinute?: number, times = 1): void {
   const { headers, refusal, giveBack } = limiter.consume(key, sharedNow(), perMinute, times);

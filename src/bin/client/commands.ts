@@ -47,6 +47,7 @@ export const CLIENT_COMMANDS = {
       '--idempotency-key KEY   a repeat with the same key starts nothing twice',
       '--order-key KEY         endpoints with an order get events of the same key one after the other',
       '--endpoints ep_1,ep_2   the only endpoints that may get it',
+      '--deliver-at TIME       sends it then, at most a year ahead',
       JSON_HELP,
     ],
     options: {
@@ -58,6 +59,7 @@ export const CLIENT_COMMANDS = {
       'idempotency-key': text,
       'order-key': text,
       endpoints: text,
+      'deliver-at': text,
       json,
     },
     run: async (values, positionals) => (await import('./trigger/trigger.js')).trigger(values, positionals),
@@ -114,6 +116,14 @@ export const CLIENT_COMMANDS = {
     ],
     options: { from: text, to: text, changes: flag, format: text, payload: text, gzip: flag, after: text },
     run: async (values) => (await import('./export.js')).exportRecords(values),
+  },
+  scheduled: {
+    summary: 'list the scheduled events that wait, or cancel one',
+    usage: '[list | cancel sch_…]',
+    help: ['--limit 25              how many of them', JSON_HELP],
+    actions: ['list', 'cancel'],
+    options: { limit: text, json },
+    run: async (values, positionals) => (await import('./scheduled.js')).scheduled(values, positionals),
   },
   feed: {
     summary: 'read events in the order of the feed, which passes over none, and wait for the next ones',
@@ -174,10 +184,12 @@ export const CLIENT_COMMANDS = {
   },
   endpoints: {
     summary: 'list endpoints, show one, register one, or change one',
-    usage: '[list | create URL --kinds purchase | show|pause|resume|rotate|test|verify|delete ep_…]',
+    usage:
+      '[list | create URL --kinds purchase | update ep_… --settings FILE | show|pause|resume|rotate|test|verify|delete ep_…]',
     help: [
       '--kinds a,b             of a new one: the event kinds that it gets',
       '--description TEXT      of a new one',
+      '--settings FILE         of a new one, or to change (null removes one): a file, - for standard input, or JSON',
       '--ordering key          of a new one: key or endpoint; deliveries wait for those in front of them',
       '--skip exhausted        of a new one: what has failed for good holds up nobody',
       '--skip-after 1h         of a new one: a delivery holds up others for at most so long',
@@ -185,10 +197,10 @@ export const CLIENT_COMMANDS = {
       '--overlap 24h           how long the secret before a rotation signs too',
       JSON_HELP,
     ],
-    actions: ['list', 'create', 'show', 'pause', 'resume', 'rotate', 'test', 'verify', 'delete'],
+    actions: ['list', 'create', 'update', 'show', 'pause', 'resume', 'rotate', 'test', 'verify', 'delete'],
     options: {
       ...{ kinds: text, description: text, ordering: text, skip: text, 'skip-after': text },
-      ...{ reason: text, overlap: text, json },
+      ...{ settings: text, reason: text, overlap: text, json },
     },
     run: async (values, positionals) => (await import('./endpoints.js')).endpoints(values, positionals),
   },

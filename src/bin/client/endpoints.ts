@@ -1,11 +1,12 @@
 import type { Hookline, Schemas } from '../../../clients/typescript/src/index.js';
+import { isObject } from '../../domain/basics/objects.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
 import { showFacts, showList } from './listing.js';
 import { plain, print, printJson, status, style } from './terminal.js';
-import { textOf } from './values.js';
+import { parseGiven, readGiven, textOf } from './values.js';
 
-const ACTIONS = 'list, show, create, pause, resume, rotate, test, verify, delete';
+const ACTIONS = 'list, show, create, update, pause, resume, rotate, test, verify, delete';
 
 /** Lists endpoints, or shows or changes one. */
 export async function endpoints(values: Values, [first = 'list', second]: string[]): Promise<void> {
@@ -48,11 +49,21 @@ async function create(hookline: Hookline, url: string | undefined, values: Value
       ordering: textOf(values, 'ordering') as Schemas['Endpoint']['ordering'],
       order_skip: textOf(values, 'skip') as Schemas['Endpoint']['order_skip'],
       order_skip_after: textOf(values, 'skip-after'),
+      ...(await settingsIn(values)),
     },
   });
   if (values['json'] === true) return printJson(made);
   show(made, false);
   if (made.secret) showFacts({ Secret: made.secret });
+}
+
+/** Settings that `--settings` gives. @throws CommandError */
+async function settingsIn(values: Values): Promise<Record<string, unknown>> {
+  const given = textOf(values, 'settings');
+  if (given === undefined) return {};
+  const settings = parseGiven(await readGiven(given));
+  if (!isObject(settings)) throw new CommandError('--settings must be a JSON object.');
+  return settings;
 }
 
 async function act(hookline: Hookline, action: string, id: string, values: Values): Promise<void> {
@@ -64,6 +75,10 @@ async function act(hookline: Hookline, action: string, id: string, values: Value
       if (status_reason === undefined)
         return show(await hookline.post('/v18.0/endpoints/{id}/pause', { params }), json);
       const body = { status: 'paused' as const, status_reason };
+      return show(await hookline.patch('/v18.0/endpoints/{id}', { params, body }), json);
+    }
+    case 'update': {
+      const body = await settingsIn(values);
       return show(await hookline.patch('/v18.0/endpoints/{id}', { params, body }), json);
     }
     case 'resume':

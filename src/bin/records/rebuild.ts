@@ -13,6 +13,7 @@ import {
   type OwnedKey,
 } from '../../temporal/read/records/known-ends.js';
 import { executionsWithoutEvent } from '../../temporal/read/sequence/unknown-executions.js';
+import { ScheduledExecutions } from '../../temporal/write/accept/scheduled-executions.js';
 import { StartCalls } from '../../temporal/write/start-calls.js';
 import { print } from '../client/terminal.js';
 import { CommandError, type Values } from '../command.js';
@@ -43,6 +44,7 @@ export async function rebuild(settings: Settings, values: Values): Promise<boole
     const run = new Rebuild(settings, servers, values['dry-run'] === true);
     await run.openRows();
     await run.eventsWithoutRows(since);
+    await run.scheduledEvents();
     await run.unknownExecutions(since);
     for (const line of run.summary()) print(line);
     return run.counts.unreadable === 0;
@@ -142,6 +144,16 @@ class Rebuild {
       }
       for (const some of inParts([...ofEvents], SIDE_BY_SIDE))
         await Promise.all(some.map(([id, keys]) => this.eventWithoutRows(id, keys)));
+    }
+  }
+
+  /** Starts what sends scheduled events. */
+  async scheduledEvents(): Promise<void> {
+    const { database, temporal } = this.servers;
+    const executions = new ScheduledExecutions(temporal.client, this.settings.HOOKLINE_TASK_QUEUE);
+    for await (const { _id: id, account_id, event_kind, due_at } of database.scheduled.everyWaiting()) {
+      const started = this.isDry || (await executions.start({ account_id, id, event_kind, due_at }));
+      this.counts[started ? 'started' : 'running'] += 1;
     }
   }
 

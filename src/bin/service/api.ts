@@ -7,8 +7,6 @@ import type { RateLimiter } from '../../api/limits/rate-limiter.js';
 import { RateSharing } from '../../api/limits/rate-sharing.js';
 import { PayloadChecks } from '../../api/payloads/payload-checks.js';
 import type { Settings } from '../../config/schema.js';
-import { NumberSource } from '../../domain/sequence/number-source.js';
-import { SEQUENCE } from '../../domain/sequence/sequence.js';
 import { overdueAfter } from '../../domain/stats/backlog.js';
 import { FeedReader } from '../../models/feed/feed-reader.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
@@ -16,41 +14,40 @@ import { isTemporalUnavailable } from '../../temporal/errors.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import { EventReader } from '../../temporal/read/event-reader.js';
 import { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
+import { ScheduledExecutions } from '../../temporal/write/accept/scheduled-executions.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import { startErasure } from '../../temporal/write/privacy/erasures.js';
-import { repeat, warnUnlessOutage } from '../process/repeat.js';
+import { repeat } from '../process/repeat.js';
 import { requireSecretBox } from '../process/secrets.js';
 import { createBacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
 import { createLedger } from './ledger.js';
-import { createTeller, type LogWatch } from './log/log-watch.js';
 import { createLogSigners } from './log/signers.js';
 import { createOutages, type WatchedServer } from './outages.js';
 import type { Readiness } from './readiness.js';
+import type { keepNumbers } from './sequence/keep-numbers.js';
 import { tellOfTwice } from './sequence/number-audit.js';
 import type { RestoreWatch } from './sequence/restore-watch.js';
-import { watchedBlocks } from './sequence/watched-blocks.js';
 import type { Servers } from './servers.js';
 
 /** Parts of the process that the API uses besides the settings. */
-export type ApiParts = Pick<
-  Parameters<typeof createApp>[0],
-  'addressPolicy' | 'incidents' | 'logger' | 'tracing' | 'development'
-> & {
-  starter: DeliveryStarter;
-  readiness: Readiness;
-  /** Aborted once the process is to stop. */
-  stopping: AbortSignal;
-  warnings(): string[];
-  restores: RestoreWatch;
-  /** Who is told of what somebody has altered; absent in a process that alerts nobody. */
-  logWatch: LogWatch | undefined;
-  /** Metrics of this process. */
-  registry: Registry;
-  /** Where it listens. */
-  url: string;
-};
+export type ApiParts = Pick<ReturnType<typeof keepNumbers>, 'numbers' | 'tell'> &
+  Pick<
+    Parameters<typeof createApp>[0],
+    'addressPolicy' | 'incidents' | 'logger' | 'tracing' | 'development'
+  > & {
+    starter: DeliveryStarter;
+    readiness: Readiness;
+    /** Aborted once the process is to stop. */
+    stopping: AbortSignal;
+    warnings(): string[];
+    restores: RestoreWatch;
+    /** Metrics of this process. */
+    registry: Registry;
+    /** Where it listens. */
+    url: string;
+  };
 
 /** The HTTP interface of this process. */
 export type Api = Awaited<ReturnType<typeof createApi>>;
@@ -87,18 +84,9 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const sharesCounts = settings.HOOKLINE_RATE_LIMIT_STORE !== 'memory';
   if (sharesCounts) await sharing.start();
   const payloads = new PayloadChecks();
-  const { restores, logWatch } = parts;
-  const refused = logWatch?.refused ?? (async (error: Error) => logger.error(`${error.message}.`));
-  const tell = createTeller({ refused });
-  const blocks = watchedBlocks(database.sequences, restores, tell);
-  const numbers = new NumberSource(blocks);
+  const { restores, tell } = parts;
   // Before the first event is there to wait for it; whoever needs it asks again.
   restores.hasLooked().catch(() => {});
-  const notRenewed = warnUnlessOutage(
-    logger,
-    'Numbers of events were not renewed or given back. This is tried again.',
-  );
-  const stopRenewing = repeat(SEQUENCE.renewEveryMs, () => numbers.renew().catch(notRenewed));
   const stopLooking = repeat(settings.HOOKLINE_TEST_TIME_SCALE.restore_look_ms, () =>
     restores.look().catch((error: unknown) => {
       if (!outages.recognize(error))
@@ -117,7 +105,6 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     box: requireSecretBox(settings),
     sealer,
     payloads,
-    numbers,
     numbersTwice: (accountId, twice) => tellOfTwice(accountId, twice, tell),
     publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
     limiters,
@@ -130,6 +117,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       attemptTimeoutMs: settings.HOOKLINE_ATTEMPT_TIMEOUT,
     }),
     ...ledger,
+    scheduledExecutions: new ScheduledExecutions(client, taskQueue),
     backlog,
     metricsPage: metricsPage(parts.registry, {
       refresh: createBacklogMetrics(parts.registry, backlog),
@@ -152,12 +140,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     addressOf: (request: IncomingMessage) => app.createContext(request, new ServerResponse(request)).ip,
     async stop() {
       outages.stop();
-      await Promise.all([
-        sharesCounts && sharing.stop(),
-        payloads.close(),
-        stopLooking(),
-        stopRenewing().then(() => numbers.stop().catch(notRenewed)),
-      ]);
+      await Promise.all([sharesCounts && sharing.stop(), payloads.close(), stopLooking()]);
     },
   };
 }

@@ -48,10 +48,12 @@ export async function createAttempts(
     payloads: database.payloads,
     endpoints: endpointDirectory(database.endpoints),
     turns: database.deliveryTurns,
+    leases: database.attemptLeases,
     order: createOrder(servers, settings.HOOKLINE_TEST_TIME_SCALE),
     poster,
     inboxExchange: createInboxExchange(database.inboxes),
     userAgent: USER_AGENT,
+    publicUrl: settings.HOOKLINE_PUBLIC_URL,
   });
   return { poster, attempt, earlyAttempts: new EarlyAttempts(attempt) };
 }

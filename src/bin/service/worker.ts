@@ -24,7 +24,7 @@ import type { AlertPorts } from './watch/alerts.js';
 export function runWorker(
   settings: Settings,
   servers: Servers,
-  ports: Attempts & AlertPorts & Pick<ActivityDependencies, 'log'>,
+  ports: Attempts & AlertPorts & Pick<ActivityDependencies, 'log' | 'sendScheduled'>,
   ledger: Ledger,
   bundlePath: string,
   closed: (closings: readonly Closing[]) => void,
@@ -95,7 +95,7 @@ function deploymentOf(settings: Settings): WorkerSettings['deployment'] {
 
 /** Steps of erasures, for their activities. */
 function createErasures(
-  { database: { records, dataKeys, erasures, privateInputs } }: Servers,
+  { database: { records, dataKeys, erasures, privateInputs, scheduled } }: Servers,
   { control }: Ledger,
 ): SubjectErasures {
   const deliveries = new SubjectDeliveries(records.search, control);
@@ -107,6 +107,7 @@ function createErasures(
     countOpen: (plan) => deliveries.countOpen(plan),
     async eraseKey(plan) {
       await dataKeys.erase(plan.account_id, plan.key_id);
+      await scheduled.removeOfKey(plan.account_id, plan.key_id);
       await erasures.erased(plan);
     },
     cancelOpen: (plan, onProgress) => deliveries.cancelOpen(plan, onProgress),

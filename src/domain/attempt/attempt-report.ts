@@ -61,6 +61,8 @@ type Result =
       since?: string;
       /** Busy: attempts that wait for its response. */
       in_flight?: number;
+      /** Busy: as many as its owner allows at once. */
+      most?: number;
       /** How long to wait before the endpoint is looked at again, unless it changes before. Milliseconds. */
       look_again_ms?: number;
     };

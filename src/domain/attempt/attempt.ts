@@ -1,3 +1,5 @@
+import type { PayloadFormat } from '../sending/payload-format.js';
+
 /** Trigger of an attempt. `probe`: the endpoint's incident, to see whether the endpoint answers again. */
 export const TRIGGERS = ['schedule', 'retry_after', 'manual', 'released', 'probe'] as const;
 
@@ -42,6 +44,10 @@ export interface Attempt {
   address?: string;
   /** Size of the body that was sent. */
   request_bytes?: number;
+  /** The form in which the event was sent; absent: its payload as it was posted. */
+  format?: Exclude<PayloadFormat, 'event'>;
+  /** SHA-256 of the body that was sent, hexadecimal, if it is not the payload. */
+  request_sha256?: string;
   /** How many bytes of the response's body were read: all of it, or as many as are read at most. */
   response_bytes?: number;
   /** SHA-256 of these bytes as they came, hexadecimal; absent if there are none. */
@@ -93,6 +99,7 @@ export const ATTEMPT_ERROR_CODES = [
   'blocked_address',
   'proxy_failed',
   'invalid_url',
+  'authorization_failed',
   'listener_disconnected',
 ] as const;
 

@@ -27,6 +27,8 @@ export type Cause =
       since?: string;
       /** Busy: attempts that wait for its response. */
       in_flight?: number;
+      /** Busy: as many as its owner allows at once. */
+      most?: number;
     }
   /** It waits for its turn under the endpoint's rate limit. */
   | { code: 'deferred'; per_second: number }
@@ -58,9 +60,9 @@ export function attemptCause({ number, status_code, error_code, error }: Attempt
 /** Why no attempt was made. */
 export function waitCause(report: Extract<AttemptReport, { kind: 'not_attempted' | 'out_of_order' }>): Cause {
   if (report.kind === 'out_of_order') return { code: 'order', number: report.number, first: report.first };
-  const { endpoint, reason, since, in_flight } = report;
+  const { endpoint, reason, since, in_flight, most } = report;
   if (endpoint === 'deleted') return { code: 'endpoint_deleted' };
-  return present({ code: 'endpoint', status: endpoint, said: reason || undefined, since, in_flight });
+  return present({ code: 'endpoint', status: endpoint, said: reason || undefined, since, in_flight, most });
 }
 
 /** Description of what happened last and what comes next, human-readable; `undefined` if only the status is known. */
@@ -112,10 +114,17 @@ function orderText({ number, first }: Extract<Cause, { code: 'order' }>): string
     : `${waits}which is ${first.status}: until that is sent again and delivered, or the endpoint skips it.`;
 }
 
-function endpointText({ status, said, since, in_flight }: Extract<Cause, { code: 'endpoint' }>): string {
+function endpointText({
+  status,
+  said,
+  since,
+  in_flight,
+  most,
+}: Extract<Cause, { code: 'endpoint' }>): string {
   const facts = [
     ...(since === undefined ? [] : [`since ${since}, so new deliveries wait until it answers again.`]),
-    ...(in_flight === undefined ? [] : [`${in_flight} attempts wait for its answer.`]),
+    ...(in_flight === undefined || most !== undefined ? [] : [`${in_flight} attempts wait for its answer.`]),
+    ...(most === undefined ? [] : [`it takes at most ${most} at once (max_concurrency).`]),
     ...(said ? [said] : []),
   ];
   return `The endpoint is ${status}${facts.length > 0 ? `: ${facts.join(' ')}` : '.'}`;

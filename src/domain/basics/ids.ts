@@ -19,6 +19,7 @@ const PREFIXES = {
   profile: 'prof',
   replay: 'rpl',
   request: 'req',
+  scheduled_event: 'sch',
   segment: 'seg',
   starter: 'strt',
 } as const;

@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign as signAsymmetrically } from 'node:crypto';
 import { hmac } from '../basics/symmetric.js';
 import { signatureHeaderNames } from '../endpoint/endpoint-headers.js';
+import { type LegacySignature, legacyHeaders, type SignedRequest } from '../sending/legacy-signature.js';
 
 /**
  * How deliveries are signed: `v1` with a shared secret (HMAC-SHA256), `v1a` with a key pair (ed25519) whose public half
@@ -28,15 +29,48 @@ const ED25519_KEY_BYTES = 32;
 /** Of a shared secret that an owner brings along, bytes (Standard Webhooks specification, "Signature scheme"). */
 export const SHARED_SECRET_BYTES = { least: 24, most: 64 } as const;
 
+/** A way to sign. The beginning of a secret tells which one it is for. */
+interface Scheme {
+  prefix: string;
+  newSecret(): string;
+  /** Part of a secret by which a subscriber verifies: the shared secret, or the public half of a key pair. */
+  verificationKey(secret: string): { secret: string } | { public_key: string };
+  /** The signature in base64. @param head signed before the body */
+  sign(secret: string, head: string, body: string): string;
+}
+
+const SCHEMES: Record<SignatureScheme, Scheme> = {
+  v1: {
+    prefix: SHARED_PREFIX,
+    newSecret: () => toSharedSecret(randomBytes(32)),
+    verificationKey: (secret) => ({ secret }),
+    sign(secret, head, body) {
+      const key = Buffer.from(secret.slice(SHARED_PREFIX.length), 'base64');
+      return hmac(key).update(head).update(body).digest('base64');
+    },
+  },
+  v1a: {
+    prefix: PRIVATE_PREFIX,
+    newSecret() {
+      const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+      const halves = [d, x].map((half) => Buffer.from(half, 'base64url'));
+      return PRIVATE_PREFIX + Buffer.concat(halves).toString('base64');
+    },
+    verificationKey: (secret) => ({ public_key: PUBLIC_PREFIX + halvesOf(secret)[1].toString('base64') }),
+    sign(secret, head, body) {
+      const [d = '', x = ''] = halvesOf(secret).map((half) => half.toString('base64url'));
+      const key = createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d, x } });
+      return signAsymmetrically(null, Buffer.from(head + body), key).toString('base64');
+    },
+  },
+};
+
 /**
  * A new signing secret: `whsec_` and 32 random bytes in base64; or `whsk_` and an ed25519 key, private half and public
  * half.
  */
 export function newSigningSecret(scheme: SignatureScheme = 'v1'): string {
-  if (scheme === 'v1') return toSharedSecret(randomBytes(32));
-  const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  const halves = [d, x].map((half) => Buffer.from(half, 'base64url'));
-  return PRIVATE_PREFIX + Buffer.concat(halves).toString('base64');
+  return SCHEMES[scheme].newSecret();
 }
 
 /** Whether a text is a shared secret as the libraries of Standard Webhooks take it: `whsec_` and 24 to 64 bytes. */
@@ -53,13 +87,12 @@ export function toSharedSecret(key: Buffer): string {
 }
 
 export function schemeOf(secret: string): SignatureScheme {
-  return secret.startsWith(PRIVATE_PREFIX) ? 'v1a' : 'v1';
+  return SIGNATURE_SCHEMES.find((scheme) => secret.startsWith(SCHEMES[scheme].prefix)) ?? 'v1';
 }
 
-/** Key that a subscriber needs in order to verify: the shared secret, or of a key pair the public half. */
+/** Part of a secret by which a subscriber verifies: the shared secret, or the public half of a key pair. */
 export function verificationKey(secret: string): { secret: string } | { public_key: string } {
-  if (schemeOf(secret) === 'v1') return { secret };
-  return { public_key: PUBLIC_PREFIX + halvesOf(secret)[1].toString('base64') };
+  return SCHEMES[schemeOf(secret)].verificationKey(secret);
 }
 
 /** The private half of a key pair, and the public one. */
@@ -76,23 +109,29 @@ export function liveKeys(keys: readonly SigningKey[], at: number): SigningKey[] 
 /** Begins the names of the headers by which a subscriber verifies a request (Standard Webhooks specification). */
 const HEADER_PREFIX = 'webhook-';
 
-/**
- * The headers by which a subscriber verifies a request. They take what {@link sign} takes.
- *
- * @param legacyPrefix they are there under this prefix, too, such as `svix-`
- */
+/** Signatures for receivers of another service, besides that of Standard Webhooks. */
+export interface LegacyScheme {
+  /** The same headers are sent under this prefix, too, such as `svix-`. */
+  legacy_header_prefix?: string;
+  legacy_signature?: LegacySignature;
+}
+
+/** The headers by which a subscriber verifies a request: of the one that {@link sign} signs. */
 export function signedHeaders(
   secrets: readonly string[],
-  id: string,
-  timestamp: number,
-  body: string,
-  legacyPrefix?: string,
+  request: SignedRequest,
+  { legacy_header_prefix, legacy_signature }: LegacyScheme = {},
 ): Record<string, string> {
+  const { id, timestamp, body } = request;
   const values = [id, String(timestamp), sign(secrets, id, timestamp, body)];
-  const prefixes = [HEADER_PREFIX, ...(legacyPrefix === undefined ? [] : [legacyPrefix])];
-  return Object.fromEntries(
-    prefixes.flatMap((prefix) => signatureHeaderNames(prefix).map((name, at) => [name, values[at] ?? ''])),
+  const prefixes = [HEADER_PREFIX, ...(legacy_header_prefix === undefined ? [] : [legacy_header_prefix])];
+  const headers = prefixes.flatMap((prefix) =>
+    signatureHeaderNames(prefix).map((name, at) => [name, values[at] ?? '']),
   );
+  return {
+    ...(legacy_signature && legacyHeaders(legacy_signature, request)),
+    ...Object.fromEntries(headers),
+  };
 }
 
 /**
@@ -109,15 +148,8 @@ export function sign(secrets: readonly string[], id: string, timestamp: number, 
   const head = `${id}.${timestamp}.`;
   return secrets
     .map((secret) => {
-      if (schemeOf(secret) === 'v1a') return `v1a,${signWithKeyPair(secret, head + body)}`;
-      const key = Buffer.from(secret.slice(SHARED_PREFIX.length), 'base64');
-      return `v1,${hmac(key).update(head).update(body).digest('base64')}`;
+      const scheme = schemeOf(secret);
+      return `${scheme},${SCHEMES[scheme].sign(secret, head, body)}`;
     })
     .join(' ');
-}
-
-function signWithKeyPair(secret: string, text: string): string {
-  const [d = '', x = ''] = halvesOf(secret).map((half) => half.toString('base64url'));
-  const key = createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d, x } });
-  return signAsymmetrically(null, Buffer.from(text), key).toString('base64');
 }

@@ -57,6 +57,8 @@ export interface HeldBack {
   since?: string;
   /** Busy: attempts that wait for its response. */
   in_flight?: number;
+  /** Busy: as many as its owner allows at once, in all processes. */
+  most?: number;
   /** Milliseconds. */
   look_again_ms: number;
 }
@@ -74,6 +76,8 @@ export interface AttemptInFlight {
  * record. Times are milliseconds since the epoch.
  */
 export class EndpointCondition {
+  /** The most in flight: fewer than usual if the endpoint's owner says so. */
+  most: number = SLOTS.most;
   /** Called when a slot may be free, in the order in which they came. */
   readonly waiting = new Set<() => void>();
   private readonly settings: ConditionSettings;
@@ -141,13 +145,13 @@ export class EndpointCondition {
    * @param isChosen a person or a release, which has a rate of its own, asks for them: they heed the most alone
    */
   freeSlots(isChosen = false): number {
-    return (isChosen ? SLOTS.most : this.limit) - this.inFlight.size;
+    return (isChosen ? this.most : this.slots) - this.inFlight.size;
   }
 
   /** How long one more would have to wait, if all slots are taken. Milliseconds. */
   expectedMs(now: number): number {
     const isSilent = this.isSilent(now);
-    const rounds = roundsUntil(this.waiting.size + 1, this.limit, isSilent ? this.limit : SLOTS.most);
+    const rounds = roundsUntil(this.waiting.size + 1, this.slots, isSilent ? this.slots : this.most);
     // What one endpoint holds up began at about the same time, so no slot is free much sooner than all of them.
     return this.estimateMs(now) * (isSilent ? Math.max(rounds, 1) : rounds);
   }
@@ -164,12 +168,18 @@ export class EndpointCondition {
       : Math.max(estimate, slots_ask_ms);
     if (this.leftInRound === 0 || this.askAgainAt <= now) {
       this.askAgainAt = Math.min(Math.max(this.askAgainAt, now) + roundMs, now + slots_ask_at_last_ms);
-      // If the endpoint answers until then, there are twice as many slots.
-      this.leftInRound = Math.min(2 * this.limit, SLOTS.most);
+      // If the endpoint answers until then, there are twice as many slots; where its owner has limited them, each is
+      // used as often as there is time for in a round.
+      this.leftInRound = Math.max(
+        Math.min(2 * this.slots, this.most),
+        this.most < SLOTS.most ? Math.floor((this.slots * roundMs) / Math.max(estimate, 1)) : 0,
+      );
     }
     this.leftInRound -= 1;
     const look_again_ms = Math.ceil(this.askAgainAt - now);
-    return { kind: 'not_attempted', endpoint: 'busy', in_flight: this.inFlight.size, look_again_ms };
+    const allowed = this.most < SLOTS.most && { most: this.most };
+    const in_flight = this.inFlight.size;
+    return { kind: 'not_attempted', endpoint: 'busy', in_flight, ...allowed, look_again_ms };
   }
 
   /** The same, if a slot would have to be waited for too long. */
@@ -229,6 +239,16 @@ export class EndpointCondition {
     this.succeededSince = Math.max(this.succeededSince, began);
     failures?.end();
     return failures;
+  }
+
+  /** No attempt was made of one that began. */
+  giveBack(attempt: AttemptInFlight): void {
+    this.inFlight.delete(attempt);
+  }
+
+  /** How many may be in flight now, whoever asks. */
+  private get slots(): number {
+    return Math.min(this.limit, this.most);
   }
 
   /** Failures since the latest success; `undefined` if this process knows of none. */

@@ -26,6 +26,8 @@ export interface SlotRequest {
   waitMs?: number;
   /** See {@link EndpointCondition.freeSlots}. */
   isChosen?: boolean;
+  /** See {@link EndpointCondition.most}. */
+  most?: number | undefined;
 }
 
 /** The right to make one attempt at an endpoint. */
@@ -33,6 +35,8 @@ export interface AttemptSlot {
   kind: 'slot';
   /** To be called once when the attempt has ended. @param taken whether the endpoint took it */
   end(taken: boolean): void;
+  /** To be called in place of that if no attempt is made. @returns why it waits: others use what the endpoint allows */
+  giveBack(): HeldBack;
 }
 
 /**
@@ -94,9 +98,10 @@ export class EndpointConditions {
   /** Takes a slot, or waits for one, if one is likely to be free in time. */
   async take(
     endpointId: string,
-    { isDirect, waitMs = SLOTS.waitMs, isChosen = false }: SlotRequest,
+    { isDirect, waitMs = SLOTS.waitMs, isChosen = false, most = SLOTS.most }: SlotRequest,
   ): Promise<AttemptSlot | HeldBack> {
     const condition = this.of(endpointId);
+    condition.most = most;
     const isFree = () => condition.freeSlots(isChosen) > 0;
     if (!isFree() && condition.expectedMs(this.now()) <= waitMs) await untilFree(condition, waitMs);
     return isFree() ? this.begin(condition, isDirect) : condition.busy(this.now());
@@ -109,14 +114,21 @@ export class EndpointConditions {
   private begin(condition: EndpointCondition, isDirect: boolean): AttemptSlot {
     const attempt = condition.begin(this.now());
     if (isDirect) this.directAttempts += 1;
+    const wakeNext = () => {
+      if (isDirect) this.directAttempts -= 1;
+      for (const wake of [...condition.waiting].slice(0, Math.max(condition.freeSlots(), 0))) wake();
+    };
     return {
       kind: 'slot',
       end: (taken) => {
-        const now = this.now();
-        if (isDirect) this.directAttempts -= 1;
-        if (condition.end(attempt, taken, this.quickSince, now))
+        if (condition.end(attempt, taken, this.quickSince, this.now()))
           this.quickSince = Math.max(this.quickSince, attempt.began);
-        for (const wake of [...condition.waiting].slice(0, Math.max(condition.freeSlots(), 0))) wake();
+        wakeNext();
+      },
+      giveBack: () => {
+        condition.giveBack(attempt);
+        wakeNext();
+        return condition.busy(this.now());
       },
     };
   }

@@ -1,8 +1,8 @@
 import { toPointer } from '../../../packages/payload-contract/src/json-pointer.js';
 import type { InputError } from '../http/problem.js';
+import { MASKED_VALUE } from '../sending/delivery-options.js';
 
-/** Shown in place of a header's value. Sent back, it keeps the stored value. */
-export const MASKED_VALUE = '••••••';
+export { MASKED_VALUE };
 
 export const MAX_HEADERS = 20;
 export const MAX_HEADER_VALUE_LENGTH = 4_096;
@@ -63,7 +63,8 @@ export function maskHeaders(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, MASKED_VALUE]));
 }
 
-function objectionToName(name: string): string | undefined {
+/** Finds what is wrong with the name of a header that an owner chooses; `undefined` if nothing is. */
+export function objectionToName(name: string): string | undefined {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || name.length > MAX_HEADER_NAME_LENGTH)
     return 'is not a valid header name (RFC 9110, section 5.1)';
   const lower = name.toLowerCase();

@@ -3,6 +3,7 @@ import { parseUrl } from '../basics/parse-url.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
 import type { OrderRule } from '../event/ordering.js';
 import type { InputError } from '../http/problem.js';
+import type { DeliveryOptions } from '../sending/delivery-options.js';
 import type { AddressPolicy } from './address-policy.js';
 
 /**
@@ -42,7 +43,7 @@ export interface VerificationSubject {
 }
 
 /** A registration: where events of some kinds are sent. */
-export interface Endpoint extends OrderRule {
+export interface Endpoint extends DeliveryOptions, OrderRule {
   id: string;
   account_id: string;
   /** 1 when it is made, and one more with each change of its settings, status or secrets. */

@@ -88,6 +88,15 @@ export function explainAbsence(
   };
 }
 
+/** Why an endpoint has not got an event that is to be sent later. @param at ISO 8601, UTC */
+export function explainScheduled(at: string): Verdict {
+  return {
+    code: 'scheduled',
+    summary: `The event is scheduled for ${at}. The endpoints that it goes to are chosen then.`,
+    next_attempt_at: at,
+  };
+}
+
 /** Why an endpoint has not got the event yet: as long as some deliveries are still started, this may be one of them. */
 export function explainStarting({ started, total }: { started: number; total: number }): Verdict {
   return {

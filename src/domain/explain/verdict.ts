@@ -34,6 +34,7 @@ export const VERDICT_CODES = [
   'filter_not_met',
   'test_of_another_endpoint',
   'not_named',
+  'scheduled',
   'changed_just_before',
   'not_started_yet',
   'not_kept',

@@ -173,6 +173,16 @@ export const PROBLEMS = {
     'The token is not of a portal session',
     '`DELETE /v18.0/session` ends portal sessions alone. Revoke an API key with `DELETE /v18.0/api_keys/{id}`, an OAuth token at `/oauth/revoke`.',
   ],
+  scheduled_event_conflict: [
+    409,
+    'The scheduled event cannot be changed any more',
+    'It has been sent, or is being sent, or was changed at the same time: read it.',
+  ],
+  scheduled_event_limit_reached: [
+    409,
+    'The account has reached its limit of scheduled events',
+    'Cancel some: `GET /v18.0/scheduled_events` lists them. Or send events when they are due.',
+  ],
   replay_state_conflict: [
     409,
     'The replay is in a state that does not allow this',

@@ -16,6 +16,16 @@ export const VERSIONS: readonly ApiVersion[] = [{ name: 'v18.0' }];
 /** The version to use. */
 export const CURRENT_VERSION = 'v18.0';
 
+/**
+ * Address of something in the API.
+ *
+ * @param publicUrl the address of the API as subscribers see it; without it, the address is a path
+ * @param path behind the version
+ */
+export function apiUrl(publicUrl: string | undefined, path: string): string {
+  return `${publicUrl?.replace(/\/$/, '') ?? ''}/${CURRENT_VERSION}${path}`;
+}
+
 /** Major versions below this one have been withdrawn. */
 const FIRST_LIVING_MAJOR = 18;
 

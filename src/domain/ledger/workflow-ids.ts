@@ -41,6 +41,9 @@ export function parseFanOutWorkflowId(
   return account_id && event_id ? { account_id, event_id } : undefined;
 }
 
+/** The id of the workflow that sends a scheduled event. */
+export const scheduledWorkflowId = owned('scheduled');
+
 /** The id of the workflow that watches an endpoint while it is failing. */
 export const incidentWorkflowId = owned('incident');
 

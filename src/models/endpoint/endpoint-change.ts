@@ -2,6 +2,7 @@ import { toPointer } from '../../../packages/payload-contract/src/json-pointer.j
 import type { ChangeAction } from '../../domain/change/change.js';
 import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
 import { MASKED_VALUE, maskHeaders } from '../../domain/endpoint/endpoint-headers.js';
+import { maskOptions, splitOptions } from '../../domain/sending/delivery-options.js';
 import type {
   EndpointDocument,
   EndpointInput,
@@ -29,7 +30,15 @@ export function changedSecrets(before: EndpointSecrets, after: EndpointInput): s
     ([name, value]) => (before.headers[name] ?? value) !== value,
   );
   const token = before.verify_token && after.verify_token && before.verify_token !== after.verify_token;
-  return [...headers.map(([name]) => toPointer(['headers', name])), ...(token ? ['/verify_token'] : [])];
+  const { secrets } = maskOptions(splitOptions(after).options);
+  const options = Object.keys(secrets).filter(
+    (pointer) => (before.options[pointer] ?? secrets[pointer]) !== secrets[pointer],
+  );
+  return [
+    ...headers.map(([name]) => toPointer(['headers', name])),
+    ...(token ? ['/verify_token'] : []),
+    ...options,
+  ];
 }
 
 /** An endpoint as it is shown, by the API and in changes: without secrets, and with the names of its headers. */

@@ -3,6 +3,12 @@ import type { Filter } from '../../../packages/payload-contract/src/filter/index
 import { FILTER_BOUNDS } from '../../../packages/payload-contract/src/filter/index.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
+import {
+  type DeliveryOptions,
+  type DeliverySecrets,
+  maskOptions,
+  splitOptions,
+} from '../../domain/sending/delivery-options.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { boxOr } from '../mongo/reseal.js';
 import type {
@@ -18,7 +24,7 @@ import type {
  * A field that is stored encrypted. It is part of the text's context, so that the text cannot be decrypted as another
  * field.
  */
-type SealedField = 'signing' | 'headers' | 'verify_token' | 'verification';
+type SealedField = 'signing' | 'headers' | 'verify_token' | 'verification' | 'options';
 
 /** Accounts whose filters, if they are as long as they may be, are remembered as objects. */
 const FILTERS_KEPT = 16;
@@ -67,8 +73,11 @@ export class EndpointCodec {
   }
 
   private openAll(id: string, sealed: SealedSecrets): EndpointSecrets {
-    const { headers, signing_keys, verify_token, verification_token } = sealed;
+    const { headers, signing_keys, verify_token, verification_token, option_secrets } = sealed;
     return {
+      options: option_secrets
+        ? (JSON.parse(this.open(id, 'options', option_secrets)) as DeliverySecrets)
+        : {},
       headers: headers ? (JSON.parse(this.open(id, 'headers', headers)) as Record<string, string>) : {},
       signing_keys: signing_keys.map(({ sealed: text, created_at, expires_at, version }) => ({
         secret: this.open(id, 'signing', text),
@@ -82,28 +91,36 @@ export class EndpointCodec {
   }
 
   /** Whether any secret of an endpoint was encrypted with another key than the newest. */
-  isOutdated({ headers, verify_token, verification_token, signing_keys }: EndpointDocument): boolean {
-    const texts = [headers, verify_token, verification_token, ...signing_keys.map(({ sealed }) => sealed)];
+  isOutdated(document: EndpointDocument): boolean {
+    const { headers, verify_token, verification_token, option_secrets, signing_keys } = document;
+    const sealedKeys = signing_keys.map(({ sealed }) => sealed);
+    const texts = [headers, verify_token, verification_token, option_secrets, ...sealedKeys];
     return texts.some((text) => text && this.box().isOutdated(text));
   }
 
   /** The secrets of an endpoint, encrypted with the newest key. */
-  reseal({ _id, headers, verify_token, verification_token, signing_keys }: EndpointDocument) {
+  reseal(document: EndpointDocument) {
+    const { _id, headers, verify_token, verification_token, option_secrets, signing_keys } = document;
     const again = (text: string | null | undefined, field: SealedField) =>
       text ? this.seal(_id, field, this.open(_id, field, text)) : undefined;
     const fields = {
       headers: again(headers, 'headers'),
       verify_token: again(verify_token, 'verify_token'),
       verification_token: again(verification_token, 'verification'),
+      option_secrets: again(option_secrets, 'options'),
       signing_keys: signing_keys.map((key) => ({ ...key, sealed: again(key.sealed, 'signing') ?? '' })),
     };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 
-  toFields(id: string, { filter, headers, metadata, verify_token, ...plain }: EndpointInput) {
+  toFields(id: string, { filter, headers, metadata, verify_token, ...rest }: EndpointInput) {
     const header_names = Object.keys(headers);
+    const { options, rest: plain } = splitOptions(rest);
+    const { shown, secrets } = maskOptions(options);
     return {
       ...plain,
+      options: textOf(shown),
+      option_secrets: textOf(secrets) && this.seal(id, 'options', JSON.stringify(secrets)),
       filter: filter && JSON.stringify(filter),
       metadata: JSON.stringify(metadata),
       header_names,
@@ -120,7 +137,7 @@ export class EndpointCodec {
   }
 
   toEndpoint(document: EndpointDocument): StoredEndpoint {
-    const { filter, signing_keys, headers, verify_token, verification_token } = document;
+    const { filter, signing_keys, headers, verify_token, verification_token, option_secrets } = document;
     const { failing, verified_url, allowed_rate, retry_schedule, legacy_header_prefix } = document;
     const { ordering, order_skip, order_skip_after } = document;
     return {
@@ -144,10 +161,14 @@ export class EndpointCodec {
       verification_method: document.verification_method,
       ...(document.verified_at && { verified_at: document.verified_at.toISOString() }),
       ...withoutNulls({ failing, verified_url, allowed_rate, retry_schedule, legacy_header_prefix }),
+      ...(document.options && (JSON.parse(document.options) as DeliveryOptions)),
       ...withoutNulls({ ordering, order_skip, order_skip_after }),
       created_at: document.created_at.toISOString(),
       updated_at: document.updated_at.toISOString(),
-      sealed: { signing_keys, ...withoutNulls({ headers, verify_token, verification_token }) },
+      sealed: {
+        signing_keys,
+        ...withoutNulls({ headers, verify_token, verification_token, option_secrets }),
+      },
     };
   }
 
@@ -162,4 +183,9 @@ export class EndpointCodec {
   private open(endpointId: string, field: SealedField, text: string): string {
     return this.box().open(text, `${endpointId}:${field}`);
   }
+}
+
+/** An object as JSON; `undefined` if it has no members. */
+function textOf(object: object): string | undefined {
+  return Object.keys(object).length > 0 ? JSON.stringify(object) : undefined;
 }

@@ -4,10 +4,11 @@ import type { FailingMark } from '../../domain/endpoint/incident.js';
 import type { Ordering, OrderSkip } from '../../domain/event/ordering.js';
 import { inboxUrl } from '../../domain/listener/inbox.js';
 import { listenerUrl } from '../../domain/listener/listener.js';
+import type { DeliveryOptions, DeliverySecrets } from '../../domain/sending/delivery-options.js';
 import { recordedFields } from '../change/change-document.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 
-/** Fields that an endpoint's owner sets. */
+/** Fields that an endpoint's owner sets. Its delivery options are not masked. */
 export type EndpointInput = Pick<
   Endpoint,
   | 'target_url'
@@ -23,6 +24,7 @@ export type EndpointInput = Pick<
   | 'order_skip_after'
   | 'status_reason'
   | 'verification_method'
+  | keyof DeliveryOptions
 > &
   Pick<EndpointSecrets, 'headers' | 'verify_token'> & {
     status: EndpointStatus;
@@ -56,6 +58,8 @@ export interface EndpointSecrets {
   verify_token?: string;
   /** Token that the subscriber must return in the verification under way. */
   verification_token?: string;
+  /** Secrets that its delivery options mask. */
+  options: DeliverySecrets;
 }
 
 /** An endpoint as it is stored. Its secrets are still encrypted. */
@@ -84,6 +88,7 @@ export interface SealedSecrets {
   signing_keys: SealedKey[];
   verify_token?: string;
   verification_token?: string;
+  option_secrets?: string;
 }
 
 /** A signing key, encrypted, with what may be known about it without decrypting it. */
@@ -134,6 +139,9 @@ export const endpoints = collection(
     /** Cause for which it was disabled. */
     disabled_by: may(String),
     retry_schedule: may<string[]>([String]),
+    /** `DeliveryOptions` as JSON, masked; and what is masked in them, encrypted. */
+    options: may(String),
+    option_secrets: may(String),
     signing_keys: must<SealedKey[]>([
       {
         _id: false,

@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import pLimit from 'p-limit';
 import type { deleteAccount } from '../../../workflows/index.js';
@@ -18,8 +18,8 @@ import { describeExecution, everyExecution } from '../read/visibility/visibility
 
 /** Workflow types that look after single endpoints, and have nothing to do once those are gone. */
 const ENDPOINT_TYPES = ['endpointIncident', 'releaseParked', 'secretRotation', 'verifyEndpoint'];
-/** So many of these executions are listed before they are cancelled. */
-const CANCELLED_TOGETHER = 500;
+/** So many executions are listed before they are ended. */
+const ENDED_TOGETHER = 500;
 
 /** Deletions of accounts: durable, one for each account. */
 export class AccountDeletions {
@@ -65,12 +65,25 @@ export class AccountDeletions {
   }
 
   /** Cancels the executions that look after the endpoints of an account. */
-  async endEndpointWorkflows(accountId: string): Promise<void> {
-    const clauses = where(accountId, { type: ENDPOINT_TYPES, status: 'Running' });
+  endEndpointWorkflows(accountId: string): Promise<void> {
+    return this.endEach(accountId, ENDPOINT_TYPES, (execution) => execution.cancel());
+  }
+
+  /** Terminates the executions that send an account's scheduled events: until they are due, a cancellation waits. */
+  endScheduled(accountId: string): Promise<void> {
+    return this.endEach(accountId, ['sendScheduled'], (one) => one.terminate('The account is deleted.'));
+  }
+
+  private async endEach(
+    accountId: string,
+    type: string[],
+    end: (execution: WorkflowHandle) => Promise<unknown>,
+  ): Promise<void> {
     const limit = pLimit(10);
-    for await (const some of together(everyExecution(this.client, clauses), CANCELLED_TOGETHER))
+    const running = everyExecution(this.client, where(accountId, { type, status: 'Running' }));
+    for await (const some of together(running, ENDED_TOGETHER))
       await limit.map(some, ({ workflowId, runId }) =>
-        unlessGone(this.client.workflow.getHandle(workflowId, runId).cancel()),
+        unlessGone(end(this.client.workflow.getHandle(workflowId, runId))),
       );
   }
 }

@@ -3,7 +3,7 @@ import type { ApiDependencies } from '../../../src/api/http/context.js';
 import { createEndpoint } from '../../../src/api/routes/endpoints/write-endpoint.js';
 import { OPERATOR_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import { type Change, OPERATOR } from '../../../src/domain/change/change.js';
-import { type ApiClient, apiClient } from '../../support/api-client.js';
+import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { listed, purchases } from '../../support/parts/replays.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -64,6 +64,8 @@ describe('the deletion of an account [world]', () => {
     const paused = await client.register(receiver.url, { status: 'paused' });
     for (let n = 0; n < PARKED; n++) await client.request('POST', `/v18.0/endpoints/${paused.id}/test`);
     await listed(client, 'status=parked', PARKED + PAUSED);
+    const scheduled = '/v18.0/scheduled_events/purchase?deliver_after=P30D';
+    assert.equal((await client.request('POST', scheduled, { raw: PURCHASE })).status, 201);
     const oauth = await client.request('POST', '/v18.0/oauth_clients', {
       body: { name: 'shop', scopes: ['deliveries:read'] },
     });
@@ -94,6 +96,7 @@ describe('the deletion of an account [world]', () => {
     try {
       const over = await until(read, ({ status }) => status === 'deleted');
       assert.equal(over.deletion.stage, 'done');
+      assert.equal(await system.database.scheduled.count(id), 0);
       assert.ok(over.deletion.credentials_ended >= 3, JSON.stringify(over.deletion));
       const rows = await listed({ ...platform, request: withAccount(platform, id) }, '', RETRYING + PARKED);
       assert.equal(new Set(rows).size, RETRYING + PARKED);

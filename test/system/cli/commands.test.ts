@@ -120,6 +120,23 @@ describe('the commands for users of the API', () => {
     match(waited, /\nhookline: After 1s, 1 of 1 deliveries have not ended:/);
   });
 
+  it('schedule an event, list it, and cancel it', async () => {
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    const keep = '--idempotency-key later --order-key o-1';
+    const [event] = await json(`trigger purchase --deliver-at ${at} ${keep}`);
+    const shown = await run(`trigger purchase --deliver-at ${at} ${keep}`);
+    equal(shown, `${event.id}  purchase  scheduled for ${at}`);
+    match(
+      await run(`trigger purchase --deliver-at ${at} --idempotency-key later --order-key o-2`, 1),
+      /used before with another body/,
+    );
+    match(await run('scheduled'), /^DELIVER AT +KIND +SCHEDULED EVENT\n\S+ +purchase +sch_\w+$/);
+    equal(await run(`scheduled cancel ${event.id}`), `Cancelled: ${event.id}`);
+    equal(await run('scheduled'), 'No scheduled events.');
+    match(await run('trigger purchase --deliver-at soon', 1), /--deliver-at must be a time such as/);
+    match(await run(`trigger purchase --deliver-at ${at} --wait`, 1), /exclude each other/);
+  });
+
   it('post a payload byte for byte, and say what is wrong with one', async () => {
     const compact = PURCHASE.replaceAll(' ', '');
     await run(`trigger purchase --data ${compact} --wait`);

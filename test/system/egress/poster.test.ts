@@ -322,6 +322,18 @@ describe('the poster', () => {
       const clientCertificate = await issueServerCertificate(ca, { dns: ['hookline.example'], ips: [] });
       const known = await post(await poster({ clientCertificate }), url);
       assert.deepEqual([known.statusCode, known.body], [200, 'DNS:hookline.example']);
+      const both = await poster({ clientCertificate });
+      const own = await issueServerCertificate(ca, { dns: ['endpoint.example'], ips: [] });
+      const pair = { certificate: own.cert, private_key: own.key };
+      for (const [certificate, name] of [
+        [pair, 'DNS:endpoint.example'],
+        [undefined, 'DNS:hookline.example'],
+        [pair, 'DNS:endpoint.example'],
+      ] as const) {
+        const request = { method: 'POST', url, headers: {}, timeoutMs: 5_000 } as const;
+        const answer = await both.exchange({ ...request, clientCertificate: certificate });
+        assert.equal('body' in answer && answer.body, name);
+      }
       const unknown = await post(await poster(), url);
       assert.equal(unknown.body, 'nobody');
     } finally {

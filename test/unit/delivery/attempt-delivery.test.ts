@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import type { AttemptDependencies, HttpAnswer, HttpExchange } from '../../../activities/ports.js';
+import { reasonOf, waitCause } from '../../../src/domain/attempt/cause.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
@@ -34,7 +35,7 @@ const failing = () => Promise.reject(new Error('the server cannot be reached'));
 /** Attempts at an endpoint that sends `authorization` along; `exchange` answers them. */
 function attempts(
   answer: Partial<HttpAnswer> | (() => Promise<HttpExchange>),
-  more: { incidents?: object; endpoints?: object; failing?: FailingMark } = {},
+  more: { incidents?: object; endpoints?: object; failing?: FailingMark; options?: object } = {},
 ) {
   const posted: unknown[] = [];
   const exchange = async (request: unknown): Promise<HttpExchange> => {
@@ -55,7 +56,8 @@ function attempts(
       verification_revision: VERIFICATION_REVISION,
       status: 'active',
       failing: more.failing,
-      secrets: () => ({ headers: { authorization: TOKEN }, signing_keys: [] }),
+      ...more.options,
+      secrets: () => ({ headers: { authorization: TOKEN }, signing_keys: [], options: {} }),
     }),
     setFailing: async () => {},
     disable: async () => 'disabled',
@@ -67,6 +69,7 @@ function attempts(
     incidents,
     endpoints,
     turns: { take: async () => Date.now() },
+    leases: { take: async () => undefined },
     conditions: new EndpointConditions({
       slowMs: SLOW_MS,
       probeIntervalMs: 60_000,
@@ -197,6 +200,30 @@ describe('an attempt', () => {
     answer();
     const [last] = await Promise.all(inFlight.slice(-1));
     assert.equal(last?.kind, 'attempted');
+  });
+
+  it('has the time that its endpoint says, in the isolated lane if that is more than others have', async () => {
+    const timeouts = (posted: unknown[]) =>
+      posted.map((request) => (request as { timeoutMs: number }).timeoutMs);
+    const longer = attempts({}, { options: { attempt_timeout: '30s' } });
+    await assert.rejects(longer.attempt({ ...FIRST, placed: true }), /isolated lane/);
+    await longer.attempt({ ...FIRST, isolated: true });
+    assert.deepEqual(timeouts(longer.posted), [30_000]);
+    const shorter = attempts({}, { options: { attempt_timeout: '1s' } });
+    await shorter.attempt(FIRST);
+    assert.deepEqual(timeouts(shorter.posted), [1_000]);
+  });
+
+  it('waits while other processes make as many as its endpoint allows at once', async () => {
+    const { attempt, posted } = attempts({}, { options: { max_concurrency: 2 } });
+    const report = await attempt(FIRST);
+    assert.ok(report.kind === 'not_attempted');
+    assert.deepEqual([report.endpoint, report.most], ['busy', 2]);
+    assert.equal(
+      reasonOf({ cause: waitCause(report) }),
+      'The endpoint is busy: it takes at most 2 at once (max_concurrency).',
+    );
+    assert.deepEqual(posted, []);
   });
 
   it('gives its slot back whatever happens', async () => {

@@ -48,6 +48,25 @@ describe('the slots for attempts at an endpoint', () => {
     assert.equal((await full()).in_flight, SLOTS.most);
   });
 
+  it('are as few as the endpoint allows, whoever asks, and its attempts wait for as many rounds as that takes', async () => {
+    const ask = (isChosen: boolean) =>
+      bench.conditions.take('ep_1', { isDirect: true, waitMs: 0, isChosen, most: 2 });
+    const taken = [await ask(false), await ask(true)];
+    assert.deepEqual(
+      taken.map(({ kind }) => kind),
+      ['slot', 'slot'],
+    );
+    for (const isChosen of [false, true]) {
+      const answer = await ask(isChosen);
+      assert.ok(answer.kind === 'not_attempted');
+      assert.deepEqual([answer.in_flight, answer.most], [2, 2]);
+    }
+    const [first] = taken;
+    assert.ok(first?.kind === 'slot');
+    assert.equal(first.giveBack().endpoint, 'busy');
+    assert.equal((await ask(false)).kind, 'slot');
+  });
+
   it('of one endpoint take none from another', async () => {
     await takeAll();
     assert.equal((await takeAll('ep_2')).length, SLOTS.first);

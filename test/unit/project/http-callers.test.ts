@@ -66,6 +66,7 @@ const CALLERS: Record<string, Caller | string> = {
       }
     },
   },
+  'activities/delivery/authorization/access-tokens.ts': 'by oauth4webapi through the poster',
   'activities/http/connector.ts': 'opens connections for the poster, and reads nothing',
   'activities/http/tunnel.ts': 'Node.js reads 16 KiB of headers; a body is not read',
   'activities/alert/mail.ts': 'SMTP; nodemailer reads 1 MiB of a response (MAX_RESPONSE_SIZE)',

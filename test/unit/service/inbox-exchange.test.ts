@@ -10,7 +10,15 @@ describe('a delivery to a test inbox', () => {
   const exchange = createInboxExchange({ keep: async (_, request) => void kept.push(request) });
   const send = async (secrets: string[], signedBy = secrets, headers: Record<string, string> = {}) => {
     const timestamp = Math.floor(Date.now() / 1_000);
-    const signed = { ...signedHeaders(signedBy, DELIVERY.event_id, timestamp, '{}'), ...headers };
+    const signed = {
+      ...signedHeaders(signedBy, {
+        id: DELIVERY.event_id,
+        timestamp: timestamp,
+        kind: 'purchase',
+        body: '{}',
+      }),
+      ...headers,
+    };
     const request = { method: 'POST' as const, url: '', headers: signed, body: '{}', timeoutMs: 1_000 };
     const answer = await exchange(DELIVERY, { ...request, account: DELIVERY.account_id }, secrets);
     return { ...answer, kept: kept.at(-1) };

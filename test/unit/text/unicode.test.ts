@@ -66,7 +66,7 @@ async function kept(text: string) {
   const endpoint = {
     target_url: 'https://x.test',
     version: 1,
-    secrets: () => ({ headers: {}, signing_keys: [] }),
+    secrets: () => ({ headers: {}, signing_keys: [], options: {} }),
   };
   return (await send(request, '{}', endpoint as unknown as Parameters<typeof send>[2])).attempt;
 }

@@ -34,7 +34,7 @@ const VALUES: Record<string, Json> = {
   'Delivery|DeliveryRecord|DeliverySummary|ListedDelivery|InstallationDelivery|delivery|deliveries.id':
     DELIVERY,
   'Found|Integrity|Resend.id': DELIVERY,
-  'Event|EventSummary|getEventIntegrity.id': EVENT,
+  'Event|EventSummary|FeedEntry|getEventIntegrity.id': EVENT,
   'lost.why': 'MongoDB was restored: a checkpoint of 1204 records was signed, and MongoDB has 1180',
   'checks.detail': 'The signed log holds the record as number 3, in its checkpoint of 23 records.',
   'Endpoint|EndpointWithIncident|EndpointWithSecret|InstallationEndpoint.id': ENDPOINT,
@@ -42,6 +42,7 @@ const VALUES: Record<string, Json> = {
   'OAuthClient|OAuthClientWithSecret.id': CLIENT,
   'NewPortalSession|PortalSession.id': SESSION,
   'Replay.id': REPLAY,
+  'ScheduledEvent.id': 'sch_01M7Y2V07RS2Y47QBBGSV7HTCR',
   'Erasure.id': 'ers_01M7Y4A1B2C3D4E5F6G7H8J9KM',
 
   // Times, and what is counted
@@ -50,9 +51,11 @@ const VALUES: Record<string, Json> = {
   from: TIME,
   to: '2026-11-22T12:00:00.000Z',
   up_to: LATER,
+  deliver_at: '2026-12-24T18:00:00.000Z',
   interval: '1h',
   version: 1,
   number: 1,
+  position: EVENT.slice('evt_'.length),
   attempts: 1,
   found: 0,
   done: 0,

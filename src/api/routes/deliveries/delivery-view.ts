@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { TRIGGERS } from '../../../domain/attempt/attempt.js';
 import { DELIVERY_STATUSES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { TIMELINE_TYPES } from '../../../domain/explain/timeline.js';
+import { PAYLOAD_FORMATS } from '../../../domain/sending/payload-format.js';
 import { MAX_ASKED } from '../../../domain/view/attempt-view.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
@@ -39,6 +40,15 @@ export const attemptSchema = z
         'Durations of the steps. Steps that did not happen or did not end are absent: a reused connection has none of the first three',
       ),
     request_bytes: z.int().optional().describe('Size of the body that was sent'),
+    format: z
+      .enum(PAYLOAD_FORMATS)
+      .exclude(['event'])
+      .optional()
+      .describe('Form in which the event was sent; absent: its payload as it was posted'),
+    request_sha256: z
+      .string()
+      .optional()
+      .describe('SHA-256 of the body that was sent, hexadecimal, if it is not the payload'),
     response_bytes: z
       .int()
       .optional()

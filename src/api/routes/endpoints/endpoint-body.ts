@@ -22,10 +22,12 @@ import { filterSchema } from '../../../domain/endpoint/filter-schema.js';
 import { isRetryWait, MAX_WAITS } from '../../../domain/endpoint/retry-schedule.js';
 import { ORDER_SKIPS, ORDERINGS } from '../../../domain/event/ordering.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
+import { unmaskOptions } from '../../../domain/sending/delivery-options.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { recordOf } from '../../http/bounds/find-excess.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
+import { checkDeliveryOptions, deliveryOptionFields } from './delivery-options.js';
 
 const { least, most } = SHARED_SECRET_BYTES;
 
@@ -91,6 +93,7 @@ export const endpointBody = z.strictObject({
     .array(z.string().refine(isRetryWait, 'must be a duration from 100ms to 7d, such as 5s, 30m or 2h'))
     .max(MAX_WAITS, `must have at most ${MAX_WAITS} waits`)
     .optional(),
+  ...deliveryOptionFields,
 });
 
 /** The same, with what can only be chosen at registration. */
@@ -137,6 +140,11 @@ export function checkEndpoint(
     ...checkEventKinds(body.event_kinds, knownKinds),
     ...checkHeaders(body.headers, body.legacy_header_prefix),
     ...checkMasks(body, before),
+    ...checkDeliveryOptions(
+      body,
+      before,
+      (url) => checkTargetUrl(url, settings.HOOKLINE_ALLOW_HTTP, addressPolicy)?.detail,
+    ),
     ...(body.status_reason !== undefined && body.status !== 'paused'
       ? [{ pointer: '/status_reason', detail: 'can only be given with the status paused' }]
       : []),
@@ -146,7 +154,8 @@ export function checkEndpoint(
     throw new Problem('insecure_target_url', `The target URL ${mistake.detail}.`, { errors });
   if (errors.length > 0) throw invalidRequest(errors);
 
-  const { verify_token = undefined, ordering = 'none', ...rest } = body;
+  const unmasked = unmaskOptions(body, before?.secrets.options ?? {});
+  const { verify_token = undefined, ordering = 'none', ...rest } = unmasked;
   // In the form that the URL standard gives it, so that what is shown is what is called.
   const target_url = new URL(body.target_url).href;
   const isRequired = settings.HOOKLINE_ENDPOINT_VERIFICATION !== 'off';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { mergePatch } from '../../../domain/basics/objects.js';
 import { MAX_METADATA } from '../../../domain/endpoint/endpoint.js';
 import { MASKED_VALUE, MAX_HEADERS, maskHeaders } from '../../../domain/endpoint/endpoint-headers.js';
+import { splitOptions } from '../../../domain/sending/delivery-options.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { recordOf } from '../../http/bounds/find-excess.js';
 import type { ApiDependencies } from '../../http/context.js';
@@ -10,7 +11,16 @@ import { checkEndpoint, endpointBody } from './endpoint-body.js';
 
 const { target_url, event_kinds, description, rate_limit, status, status_reason, verification_method } =
   endpointBody.shape;
-const { verify_token, retry_schedule, legacy_header_prefix } = endpointBody.shape;
+const {
+  verify_token,
+  retry_schedule,
+  legacy_header_prefix,
+  attempt_timeout,
+  max_concurrency,
+  payload_format,
+} = endpointBody.shape;
+/** Members to be removed, and to be added. */
+const anObject = recordOf(z.string(), z.unknown(), 20).nullable().optional();
 const { ordering, order_skip, order_skip_after } = endpointBody.shape;
 /** Names to remove and names to add, each as many as there may be. */
 const texts = (most: number) => recordOf(z.string(), z.string().nullable(), 2 * most);
@@ -21,8 +31,7 @@ const texts = (most: number) => recordOf(z.string(), z.string().nullable(), 2 * 
 export const endpointPatch = z.strictObject({
   target_url: target_url.optional(),
   event_kinds: event_kinds.optional(),
-  // Members to be removed, and to be added.
-  filter: recordOf(z.string(), z.unknown(), 20).nullable().optional(),
+  filter: anObject,
   description: description.unwrap().nullable().optional(),
   metadata: texts(MAX_METADATA.entries).nullable().optional(),
   headers: texts(MAX_HEADERS).nullable().optional(),
@@ -36,6 +45,13 @@ export const endpointPatch = z.strictObject({
   verification_method: verification_method.unwrap().optional(),
   verify_token: verify_token.nullable(),
   retry_schedule: retry_schedule.nullable(),
+  attempt_timeout: attempt_timeout.nullable(),
+  max_concurrency: max_concurrency.nullable(),
+  // Objects are merged, and checked as a whole then.
+  authentication: anObject,
+  client_certificate: anObject,
+  legacy_signature: anObject,
+  payload_format: payload_format.nullable(),
 });
 
 export type EndpointPatch = z.output<typeof endpointPatch>;
@@ -92,5 +108,6 @@ function asBody(
     verification_method: endpoint.verification_method,
     ...(endpoint.secrets.verify_token !== undefined && { verify_token: MASKED_VALUE }),
     retry_schedule: endpoint.retry_schedule,
+    ...splitOptions(endpoint).options,
   };
 }

@@ -8,6 +8,7 @@ import type { EndpointSecrets, StoredEndpoint } from '../../../models/endpoint/e
 import type { Incidents } from '../../../temporal/write/incidents.js';
 import { listParameter } from '../../http/parameters.js';
 import { timeSchema as time } from '../../http/schemas.js';
+import { shownDeliveryOptions } from './delivery-options.js';
 
 export { renderEndpoint };
 
@@ -48,6 +49,7 @@ export const endpointSchema = z
     signature_scheme: z.enum(SIGNATURE_SCHEMES),
     public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
     retry_schedule: z.array(z.string()).optional(),
+    ...shownDeliveryOptions,
     created_at: time,
     updated_at: time,
   })

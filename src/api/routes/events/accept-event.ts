@@ -50,6 +50,8 @@ export interface CheckedEvent {
   targets: readonly DeliveryTarget[];
   /** Tokens of its business keys. */
   keys: string[];
+  /** Token of its order key. */
+  orderToken: string | undefined;
   once: Once | undefined;
   hints: EventHints;
   request: EventRequest;
@@ -121,6 +123,7 @@ export async function checkEvent(
     payload,
     targets: payloads.counted(owner, () => orderedRecipientsOf(endpoints, kind.name, values, token)),
     keys,
+    orderToken: token,
     once: once || undefined,
     hints: {
       subject,

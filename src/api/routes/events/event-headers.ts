@@ -1,7 +1,9 @@
+import { UNITS } from '../../../domain/basics/duration.js';
 import { NAMED_ENDPOINTS_RULE, parseEndpointsHeader } from '../../../domain/delivery/recipients.js';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
 import { MAX_ORDER_KEY_LENGTH, parseOrderHeader } from '../../../domain/event/order-key.js';
 import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
+import { MAX_AHEAD_MS, parseDeliverAfter, parseDeliverAt } from '../../../domain/http/deliver-at.js';
 import type { Context } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
 
@@ -22,6 +24,32 @@ export const EVENT_HEADERS = {
   'Hookline-Endpoints':
     'Ids of the only endpoints that may get the event, with commas between: it goes to those of them that it matches. Without this header it goes to every endpoint that it matches',
 };
+
+/** When a scheduled event is to be sent: by its header or its parameter. @throws Problem 400 */
+export function readDueAt(ctx: Context, after: string | undefined, now: number): Date {
+  const header = ctx.get('hookline-deliver-at').trim();
+  if ((header === '') === (after === undefined))
+    throw invalidHeader(
+      'Hookline-Deliver-At',
+      'or deliver_after must say when the event is sent: send one of the two',
+    );
+  if (after === undefined) return dueAt(parseDeliverAt(header, now), now, 'Hookline-Deliver-At');
+  const ms = parseDeliverAfter(after);
+  return dueAt(ms === undefined ? undefined : now + ms, now, 'deliver_after');
+}
+
+/** @throws Problem 400 for a time that is past, too far ahead, or none */
+export function dueAt(at: number | undefined, now: number, parameter: string): Date {
+  if (at !== undefined && at >= now && at <= now + MAX_AHEAD_MS) return new Date(at);
+  const form =
+    parameter === 'deliver_after'
+      ? 'seconds or a duration of ISO 8601, such as PT2H or P30D'
+      : 'a time, such as 2026-12-24T18:00:00Z';
+  throw invalidHeader(
+    parameter,
+    `must be ${form}, no earlier than now and at most ${MAX_AHEAD_MS / UNITS.d} days ahead`,
+  );
+}
 
 /** Reads what the headers of a request say about its event. @throws Problem 400 */
 export function readEventHeaders(ctx: Context) {

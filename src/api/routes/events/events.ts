@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { MAX_PAYLOAD_BYTES } from '../../../../packages/payload-contract/src/index.js';
-import { toJson } from '../../../domain/text/unicode.js';
 import { readJsonBytes } from '../../http/body.js';
 import { type ApiDependencies, ownerOf } from '../../http/context.js';
 import { found } from '../../http/found.js';
 import { ledgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { listOperation } from '../../http/paging.js';
+import { WithText } from '../../http/selected.js';
+import { invalidRequest } from '../../http/validation.js';
 import { deliveryParameters, kindParameter, readFilter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
 import { batchOperations } from './batch.js';
@@ -52,6 +53,10 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       ],
       async handle({ params: { kind }, query: { schema_version } }, ctx) {
         const body = await readJsonBytes(ctx, MAX_PAYLOAD_BYTES);
+        if (ctx.req.headers['hookline-deliver-at'] !== undefined) {
+          const detail = `cannot be sent here: post the event to /scheduled_events/${kind}`;
+          throw invalidRequest([{ parameter: 'Hookline-Deliver-At', detail }]);
+        }
         const request = { kind, body, schemaVersion: schema_version, trace: ctx.state.trace };
         const headers = readEventHeaders(ctx);
         const acceptance = await acceptEvent(
@@ -88,13 +93,12 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       scope: 'deliveries:read',
       responses: { 200: { description: 'The event', schema: eventSchema } },
       problems: ['record_altered'],
-      async handle({ account_id, params: { id } }, ctx) {
+      async handle({ account_id, params: { id } }) {
         const event = await found('event', id, () => dependencies.events.get(account_id, id));
         const { payload, is_erased, is_test: _, deliveries, ...summary } = event;
+        const rest = { ...summary, deliveries, ...(is_erased && { payload_erased: true }) };
         // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
-        const rest = toJson({ ...summary, deliveries, ...(is_erased && { payload_erased: true }) });
-        ctx.type = 'application/json';
-        return `${rest.slice(0, -1)},"payload":${payload ?? 'null'}}`;
+        return new WithText(rest, 'payload', payload ?? 'null');
       },
     }),
   ];

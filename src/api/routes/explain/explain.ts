@@ -2,9 +2,14 @@ import { z } from 'zod';
 import { valuesOf } from '../../../../packages/payload-contract/src/index.js';
 import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
+import { isId } from '../../../domain/basics/ids.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import type { BusinessKey } from '../../../domain/event/business-keys.js';
-import { explainAbsence, explainStarting } from '../../../domain/explain/explain-absence.js';
+import {
+  explainAbsence,
+  explainScheduled,
+  explainStarting,
+} from '../../../domain/explain/explain-absence.js';
 import { explainDelivery } from '../../../domain/explain/explain-delivery.js';
 import { explainFailing } from '../../../domain/explain/failing-task.js';
 import { VERDICT_CODES } from '../../../domain/explain/verdict.js';
@@ -84,7 +89,11 @@ export function explainOperations(dependencies: ApiDependencies): Operation[] {
       scope: 'deliveries:read',
       query: z.strictObject({
         endpoint_id: deliveryParameters.endpoint_id.unwrap(),
-        event_id: deliveryParameters.event_id,
+        event_id: z
+          .string()
+          .regex(/^(evt|sch)_[0-9A-Z]{26}$/, 'must be the id of an event, such as evt_01JD8F…')
+          .optional()
+          .describe('Of an event, or of a scheduled event'),
         key: deliveryParameters.key,
         event_kind: kindParameter.describe('With key: only events of this kind'),
       }),
@@ -134,6 +143,12 @@ export async function explain(
   event_id: string | undefined,
 ) {
   if (event_id === undefined) return { ...explainAbsence(undefined, undefined), endpoint_id };
+  if (isId('scheduled_event', event_id)) {
+    const scheduled = await dependencies.database.scheduled.get(accountId, event_id);
+    if (scheduled && !scheduled.expires_at)
+      return { ...explainScheduled(scheduled.due_at.toISOString()), endpoint_id };
+    return explain(dependencies, accountId, endpoint_id, scheduled?.event_id ?? undefined);
+  }
   return explainOne(dependencies, accountId, { event_id, endpoint_id });
 }
 

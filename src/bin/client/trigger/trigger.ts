@@ -1,14 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { text as readAll } from 'node:stream/consumers';
-import {
-  type Hookline,
-  HooklineError,
-  type PostEventOptions,
-} from '../../../../clients/typescript/src/index.js';
+import { type Hookline, HooklineError } from '../../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
 import { deliveryCount, note, plain, print, printJson, style } from '../terminal.js';
-import { textOf } from '../values.js';
+import { parseGiven, readGiven, textOf } from '../values.js';
 import { exampleOf, type JsonSchema } from './example.js';
 import { setValue } from './set.js';
 import { timeoutOf, waitForEnds } from './wait.js';
@@ -18,13 +12,21 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
   if (!kind) throw new CommandError('Name the kind of event: hookline trigger purchase');
   // Before the event is sent: what was mistyped sends nothing.
   const timeout = values['wait'] === true ? timeoutOf(values) : undefined;
+  const at = deliverAtOf(values);
   const hookline = await client();
   const payload = await payloadOf(hookline, kind, values);
-  const event = await post(hookline, kind, payload, {
+  const options = {
     idempotencyKey: textOf(values, 'idempotency-key'),
     orderKey: textOf(values, 'order-key'),
     endpoints: textOf(values, 'endpoints')?.split(','),
-  });
+  };
+  if (at) {
+    const event = await explained(hookline.scheduleEvent(kind, payload, at, options));
+    if (values['json'] === true) printJson(event);
+    else print(`${plain(event.id)}  ${plain(event.kind)}  scheduled for ${plain(event.deliver_at)}`);
+    return;
+  }
+  const event = await explained(hookline.postEvent(kind, payload, options));
   if (values['json'] === true) printJson(event);
   else {
     print(`${plain(event.id)}  ${plain(event.kind)}  ${deliveryCount(event.delivery_count)}`);
@@ -38,28 +40,12 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
  * `--set` changes.
  */
 async function payloadOf(hookline: Hookline, kind: string, { data, set }: Values): Promise<string> {
-  const given = data === undefined ? undefined : await read(String(data));
+  const given = data === undefined ? undefined : await readGiven(String(data));
   const changes = [set ?? []].flat().map(String);
   if (given !== undefined && changes.length === 0) return given;
   const schema = await schemaOf(hookline, kind);
-  const payload = given === undefined ? exampleOf(schema) : parse(given);
+  const payload = given === undefined ? exampleOf(schema) : parseGiven(given);
   return JSON.stringify(changes.reduce((all, change) => setValue(all, change, schema), payload));
-}
-
-async function read(data: string): Promise<string> {
-  if (data === '-') return readAll(process.stdin);
-  if (/^\s*[[{"]/.test(data)) return data;
-  return readFile(data, 'utf8').catch((error: Error) => {
-    throw new CommandError(`The payload cannot be read: ${error.message}`);
-  });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new CommandError(`The payload is not JSON: ${(error as Error).message}`);
-  }
 }
 
 async function schemaOf(hookline: Hookline, kind: string): Promise<JsonSchema> {
@@ -73,9 +59,21 @@ async function schemaOf(hookline: Hookline, kind: string): Promise<JsonSchema> {
   }
 }
 
-async function post(hookline: Hookline, kind: string, payload: string, options: PostEventOptions) {
+/** When the event is to be sent, if not now. @throws CommandError for what is not a time, and for `--wait` with it */
+function deliverAtOf(values: Values): Date | undefined {
+  const text = textOf(values, 'deliver-at');
+  if (text === undefined) return undefined;
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime()))
+    throw new CommandError(`--deliver-at must be a time such as 2026-12-24T18:00:00Z, not "${text}".`);
+  if (values['wait'] === true) throw new CommandError('--wait and --deliver-at exclude each other.');
+  return at;
+}
+
+/** The response to an event. @throws CommandError that says what is wrong with the payload, if something is */
+async function explained<Response>(response: Promise<Response>): Promise<Response> {
   try {
-    return await hookline.postEvent(kind, payload, options);
+    return await response;
   } catch (error) {
     if (!(error instanceof HooklineError) || error.code !== 'invalid_payload') throw error;
     const faults = error.errors.map(({ pointer, detail }) => `  ${pointer || '/'} ${detail}`);

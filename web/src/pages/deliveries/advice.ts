@@ -59,5 +59,7 @@ const FOR_ERRORS: Record<string, string> = {
   blocked_address: 'The name resolves to an address that deliveries may not go to, such as a private one.',
   proxy_failed: 'The proxy that deliveries go through did not let this one out. Ask the operator.',
   invalid_url: 'The URL of the endpoint cannot be used. Change it.',
+  authorization_failed:
+    'No access token could be fetched. The error says why: compare client id, secret, scope and token URL with the authorization server.',
   listener_disconnected: 'Nobody is connected to the listener. Start hookline listen again.',
 };

@@ -3,6 +3,7 @@ import { Card } from '../../shell/page.js';
 import { Code, Copyable, toPrettyJson } from '../../ui/copy.js';
 import { To, useRole } from '../../ui/link.js';
 import { Time } from '../../ui/time.js';
+import { optionsOf } from './form/delivery-options.js';
 import { SCHEMES } from './secret/schemes.js';
 
 /** Registration of an endpoint, beside its deliveries. */
@@ -10,6 +11,7 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
   const role = useRole();
   const headers = Object.keys(endpoint.headers);
   const metadata = Object.entries(endpoint.metadata);
+  const options = optionsOf(endpoint);
   return (
     <Card title="Registration">
       <div className="stack">
@@ -75,6 +77,12 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
             )}
           </dd>
         </dl>
+        {Object.keys(options).length > 0 && (
+          <div className="stack tight">
+            <h3>How deliveries are sent</h3>
+            <Code text={toPrettyJson(options)} name="the settings" />
+          </div>
+        )}
         {endpoint.filter && (
           <div className="stack tight">
             <h3>Filter</h3>

@@ -7,13 +7,14 @@ import { TextField } from '../../../ui/field.js';
 import { Failed } from '../../../ui/states.js';
 import type { Scheme } from '../secret/schemes.js';
 import { isPlainHttp, isPrivateUrl, mistakeInUrl } from './check-url.js';
+import { type DeliveryOptions, optionsOf, parseOptions } from './delivery-options.js';
 import { FilterField } from './filter-field.js';
 import { MoreSettings, type MoreTexts } from './more-settings.js';
 import { formatNamedValues, parseNamedValues, parseWaits } from './named-values.js';
 import { parseFilter } from './parse-filter.js';
 
 /** Input that the form sends: empty fields are absent. */
-export interface EndpointInput {
+export interface EndpointInput extends DeliveryOptions {
   target_url: string;
   event_kinds: string[];
   description: string;
@@ -48,6 +49,7 @@ export function EndpointForm({
     headers: formatNamedValues(endpoint?.headers),
     metadata: formatNamedValues(endpoint?.metadata),
     waits: endpoint?.retry_schedule?.join(', ') ?? '',
+    options: toText(optionsOf(endpoint)),
     scheme: 'v1',
     ordering: endpoint?.ordering ?? 'none',
     skip: endpoint?.order_skip ?? 'never',
@@ -64,7 +66,9 @@ export function EndpointForm({
   const headers = parseNamedValues(more.headers);
   const metadata = parseNamedValues(more.metadata);
   const waits = parseWaits(more.waits);
-  const isRight = urlMistake === undefined && !parsed.mistake && !headers.mistake && !metadata.mistake;
+  const sent = parseOptions(more.options);
+  const mistakes = [urlMistake, parsed.mistake, headers.mistake, metadata.mistake, sent.mistake];
+  const isRight = mistakes.every((mistake) => mistake === undefined);
 
   const submit = () => {
     setState({ busy: true });
@@ -77,6 +81,7 @@ export function EndpointForm({
       headers: headers.values,
       metadata: metadata.values,
       ...(waits.length > 0 && { retry_schedule: waits }),
+      ...sent.options,
       ...orderIn(more),
       ...(!endpoint && more.scheme !== 'v1' && { signature_scheme: more.scheme }),
     }).then(
@@ -153,6 +158,10 @@ export function EndpointForm({
       </div>
     </form>
   );
+}
+
+function toText(options: DeliveryOptions): string {
+  return Object.keys(options).length > 0 ? toPrettyJson(options) : '';
 }
 
 function orderIn({ ordering, skip, skipAfter }: MoreTexts): Partial<EndpointInput> {

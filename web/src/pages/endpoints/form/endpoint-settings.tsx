@@ -1,6 +1,7 @@
 import { api } from '../../../api/client.js';
 import type { Endpoint } from '../../../api/types.js';
 import { useAct } from '../../../ui/use-act.js';
+import { OPTION_NAMES, optionsOf } from './delivery-options.js';
 import { EndpointForm } from './endpoint-form.js';
 import { mergePatch } from './merge-patch.js';
 
@@ -21,10 +22,12 @@ export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
     ordering,
     order_skip,
     order_skip_after,
+    ...optionsOf(endpoint),
   };
   const gone = {
     ...{ filter: undefined, rate_limit: undefined, retry_schedule: undefined },
     ...{ ordering: undefined, order_skip: undefined, order_skip_after: undefined },
+    ...Object.fromEntries(OPTION_NAMES.map((name) => [name, undefined])),
   };
   return (
     <EndpointForm

@@ -1,5 +1,6 @@
 import { Field, TextField } from '../../../ui/field.js';
 import { SCHEMES, type Scheme } from '../secret/schemes.js';
+import { OPTION_NAMES, parseOptions } from './delivery-options.js';
 import { parseNamedValues } from './named-values.js';
 import { OrderFields, type OrderTexts } from './order-fields.js';
 
@@ -8,6 +9,8 @@ export interface MoreTexts extends OrderTexts {
   headers: string;
   metadata: string;
   waits: string;
+  /** JSON. */
+  options: string;
   scheme: Scheme;
 }
 
@@ -24,8 +27,8 @@ export function MoreSettings({
   refused: (pointer: string) => string | undefined;
   isNew: boolean;
 }) {
-  const isUsed =
-    texts.headers !== '' || texts.metadata !== '' || texts.waits !== '' || texts.ordering !== 'none';
+  const { headers, metadata, waits, options, ordering } = texts;
+  const isUsed = ordering !== 'none' || [headers, metadata, waits, options].some((text) => text !== '');
   return (
     <details open={isUsed || undefined}>
       <summary>More settings</summary>
@@ -33,7 +36,7 @@ export function MoreSettings({
         <Lines
           label="Headers"
           hint="Sent with each delivery: one on each line, as name: value. Values that are stored are shown as dots, and stay."
-          mistake={refused('/headers')}
+          mistake={refused('/headers') ?? parseNamedValues(texts.headers).mistake}
           text={texts.headers}
           set={(headers) => change({ headers })}
         />
@@ -47,9 +50,19 @@ export function MoreSettings({
         />
         <OrderFields texts={texts} change={change} refused={refused} />
         <Lines
+          label="How deliveries are sent"
+          hint='JSON, such as {"attempt_timeout": "20s", "max_concurrency": 1}. Secrets are shown as dots, and stay.'
+          mistake={
+            OPTION_NAMES.map((name) => refused(`/${name}`)).find((each) => each !== undefined) ??
+            parseOptions(texts.options).mistake
+          }
+          text={texts.options}
+          set={(options) => change({ options })}
+        />
+        <Lines
           label="Notes"
           hint="Your own, as name: value on each line. Nothing is sent of them."
-          mistake={refused('/metadata')}
+          mistake={refused('/metadata') ?? parseNamedValues(texts.metadata).mistake}
           text={texts.metadata}
           set={(metadata) => change({ metadata })}
         />
@@ -91,7 +104,7 @@ function Lines({
   set: (text: string) => void;
 }) {
   return (
-    <Field label={label} hint={hint} mistake={mistake ?? parseNamedValues(text).mistake}>
+    <Field label={label} hint={hint} mistake={mistake}>
       {(props) => (
         <textarea
           {...props}
