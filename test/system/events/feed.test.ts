@@ -6,6 +6,7 @@ import { MAX_CONSUMERS } from '../../../src/models/feed/feed-consumers.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { runHere } from '../../support/programs/command.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 interface Entry {
   position: string;
@@ -34,10 +35,15 @@ describe('the feed', () => {
       text,
     };
   };
+  /** Posts purchases, and waits until the feed has them: an insert of unknown fate holds it up. */
   const purchases = async (totals: number[]) => {
     const ids: string[] = [];
     for (const total of totals)
       ids.push((await client.purchase(JSON.stringify({ ...JSON.parse(PURCHASE), total }))).id);
+    await until(
+      () => read(),
+      (page) => page.ids.includes(ids.at(-1)),
+    );
     return ids;
   };
   const put = (name: string, body: object) =>
