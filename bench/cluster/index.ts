@@ -128,7 +128,7 @@ async function measureAll(servers: ClusterServers): Promise<void> {
   const costs = allCosts(alone.outcome, grouped.outcome);
   const parts = [
     tellMeasured(all),
-    tellCosts(costs.delivering, costs.archiving),
+    tellCosts(costs.delivering, costs.recording),
     tellPredictions(
       costs.delivering,
       all.filter((each) => each !== alone && each !== grouped),

@@ -15,7 +15,7 @@ import { type Reading, read, spentBetween } from './readings.js';
 import type { ClusterServers } from './servers.js';
 import { forEach, type Observation, type Spent } from './sizing.js';
 
-/** A time limit for deliveries to arrive and to be archived. Milliseconds. */
+/** A time limit for deliveries to arrive and to be recorded. Milliseconds. */
 const LIMIT_MS = 300_000;
 const ASK_EVERY_MS = 100;
 /** PostgreSQL's processes tell their counts once a second. Milliseconds. */
@@ -43,7 +43,7 @@ export interface Outcome extends Observation {
   /** From the first request to the last arrival. */
   perSecond: number;
   /** Use of resources by keeping records, for each delivery. */
-  archive: Spent;
+  records: Spent;
   /** Cores of the machine that were busy, other people's work included. */
   busyCores: number;
   /**
@@ -90,12 +90,12 @@ export async function measure(
     const groupSize = events / ((await ledger.executions()) - executions);
     await logAll(temporal, system);
     await delay(COUNTED_MS);
-    const archived = await read(servers, system);
+    const recorded = await read(servers, system);
     return {
       perSecond: events / seconds,
       groupSize,
       each: spentBetween(before, after, events),
-      archive: spentBetween(after, archived, events),
+      records: spentBetween(after, recorded, events),
       ...sharesOf(before, loaded),
       loadBefore,
     };
@@ -112,7 +112,7 @@ export function medianOf(outcomes: readonly Outcome[]): Outcome {
     perSecond: of(({ perSecond }) => perSecond),
     groupSize: of(({ groupSize }) => groupSize),
     each: forEach((name) => of(({ each }) => each[name])),
-    archive: forEach((name) => of(({ archive }) => archive[name])),
+    records: forEach((name) => of(({ records }) => records[name])),
     busyCores: of(({ busyCores }) => busyCores),
     mainThread: of(({ mainThread }) => mainThread),
     program: of(({ program }) => program),

@@ -47,7 +47,7 @@ export async function read(servers: ClusterServers, { nodes, environment }: Node
     rows,
     walBytes,
     storedBytes,
-    archiveBytes: await databaseBytes(environment),
+    recordBytes: await databaseBytes(environment),
   };
   return { atMs, machineMs, nodes: usages, total: forEach((name) => all[name] ?? 0) };
 }

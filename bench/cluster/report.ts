@@ -34,14 +34,14 @@ export function tellMeasured(all: readonly Measured[]): string[] {
   ];
 }
 
-/** The two parts of all that a delivery uses up, delivering and archiving by themselves. */
-export function tellCosts(delivering: Costs, archiving: Costs): string[] {
+/** The two parts of all that a delivery uses up, delivering and recording by themselves. */
+export function tellCosts(delivering: Costs, recording: Costs): string[] {
   return [
-    row('each of it, for', ['execution', 'delivery', 'archived: execution', 'archived: delivery']),
+    row('each of it, for', ['execution', 'delivery', 'recorded: execution', 'recorded: delivery']),
     ...QUANTITIES.map((name) =>
       row(
         name,
-        [delivering.execution, delivering.delivery, archiving.execution, archiving.delivery].map((spent) =>
+        [delivering.execution, delivering.delivery, recording.execution, recording.delivery].map((spent) =>
           spent[name].toFixed(name.endsWith('Bytes') ? 0 : 3),
         ),
       ),
@@ -77,8 +77,8 @@ export function tellSizes(costs: Costs, groupSize: number): string[] {
     'GB/day',
   ];
   return [
-    `Cores that are busy, archiving included; processes with main threads that are busy ${percent(BUSY)} of the time; GB/day: Temporal's databases, and the archive`,
-    row('', [...columns, 'archive GB/day']),
+    `Cores that are busy, recording included; processes with main threads that are busy ${percent(BUSY)} of the time; GB/day: Temporal's databases, and the records`,
+    row('', [...columns, 'records GB/day']),
     ...[1, groupSize].flatMap((size) =>
       RATES.map((rate) => {
         const needed = sizeFor(rate, size, costs, BUSY);
@@ -91,14 +91,14 @@ export function tellSizes(costs: Costs, groupSize: number): string[] {
           needed.rowsPerSecond.toFixed(0),
           (needed.walBytesPerSecond / 1e6).toFixed(1),
           (needed.storedBytesPerDay / 1e9).toFixed(0),
-          (needed.archiveBytesPerDay / 1e9).toFixed(0),
+          (needed.recordBytesPerDay / 1e9).toFixed(0),
         ]);
       }),
     ),
   ];
 }
 
-/** The costs of delivering, of archiving, and of both. */
+/** The costs of delivering, of recording, and of both. */
 export function allCosts(alone: Outcome, grouped: Outcome) {
   const of = (each: (outcome: Outcome) => Observation['each']) => {
     const [one, many] = [alone, grouped].map((outcome) => ({
@@ -109,8 +109,8 @@ export function allCosts(alone: Outcome, grouped: Outcome) {
   };
   return {
     delivering: of(({ each }) => each),
-    archiving: of(({ archive }) => archive),
-    both: of(({ each, archive }) => forEach((name) => each[name] + archive[name])),
+    recording: of(({ records }) => records),
+    both: of(({ each, records }) => forEach((name) => each[name] + records[name])),
   };
 }
 

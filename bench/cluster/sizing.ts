@@ -21,7 +21,7 @@ export const QUANTITIES = [
   'rows',
   'walBytes',
   'storedBytes',
-  'archiveBytes',
+  'recordBytes',
 ] as const;
 
 export type Quantity = (typeof QUANTITIES)[number];
@@ -83,7 +83,7 @@ export interface Size {
   walBytesPerSecond: number;
   /** Growth of Temporal's databases in a day. */
   storedBytesPerDay: number;
-  archiveBytesPerDay: number;
+  recordBytesPerDay: number;
 }
 
 const DAY_S = 86_400;
@@ -102,6 +102,6 @@ export function sizeFor(perSecond: number, groupSize: number, costs: Costs, busy
     rowsPerSecond: perSecond * spent.rows,
     walBytesPerSecond: perSecond * spent.walBytes,
     storedBytesPerDay: perSecond * spent.storedBytes * DAY_S,
-    archiveBytesPerDay: perSecond * spent.archiveBytes * DAY_S,
+    recordBytesPerDay: perSecond * spent.recordBytes * DAY_S,
   };
 }

@@ -20,7 +20,10 @@ interface Operation {
 /** Whom the victim's event is about. */
 const SUBJECT = 'ada@example.com';
 /** Operations whose paths name what every account may have, and no id of one. */
-const NAMES = new Set(['acceptEvent', 'deleteSubject']);
+const NAMES = new Set([
+  ...['acceptEvent', 'scheduleEvent', 'deleteSubject'],
+  ...['getFeedConsumer', 'putFeedConsumer', 'deleteFeedConsumer'],
+]);
 /** Bodies that are valid, so that a refusal is because of the id. */
 const BODIES: Record<string, unknown> = {
   replaceEndpoint: { target_url: 'https://example.com/stolen', event_kinds: ['purchase'] },
@@ -28,6 +31,7 @@ const BODIES: Record<string, unknown> = {
   replaceOAuthClient: { name: 'stolen', scopes: ['profile:read'] },
   replaceProfile: { username: 'stolen', name: 'Stolen' },
   eraseSubject: { subject: SUBJECT },
+  changeScheduledEvent: { deliver_at: new Date(Date.now() + 7_200_000).toISOString() },
   putLogin: { login_name: 'thief', password: 'correct horse battery' },
 };
 
@@ -69,6 +73,12 @@ describe('another account', () => {
     await victim.request('POST', '/v18.0/event_kinds', { body: { name: 'victims.kind', schema: {} } });
     const portal = await make(`/accounts/${victim.accountId}/portal_sessions`, { name: 'secret portal' });
     const listener = await make('/listeners', { event_kinds: ['endpoint.disabled'] });
+    const inbox = await make('/inboxes', { event_kinds: ['endpoint.disabled'] });
+    const scheduled = await victim.request('POST', '/v18.0/scheduled_events/purchase', {
+      body: JSON.parse(PURCHASE),
+      headers: { 'hookline-deliver-at': new Date(Date.now() + 86_400_000).toISOString() },
+    });
+    assert.equal(scheduled.status, 201, scheduled.text);
     const replay = await victim.request('POST', '/v18.0/replays', { body: { mode: 'failed' } });
     const other = await victim.purchase(PURCHASE.replace(SUBJECT, 'bob@example.com'));
     await victim.deliveryUntil(other.deliveries[0]?.id ?? '', ({ status }) => status === 'delivered');
@@ -86,6 +96,8 @@ describe('another account', () => {
       event_kinds: 'victims.kind',
       endpoints: endpoint.id,
       listeners: listener.id,
+      inboxes: inbox.id,
+      scheduled_events: scheduled.json.id,
       events: event.id,
       deliveries: delivery,
       profiles: profile.id,
@@ -96,11 +108,14 @@ describe('another account', () => {
       subjects: SUBJECT,
       accounts: victim.accountId,
       portal_sessions: portal.id,
-      // A number, which every account can have.
+      // A number and a name, which every account can have.
       void: '1',
+      consumers: 'billing',
     };
     marks = [
-      ...Object.values(ids).filter((id) => ![victim.accountId, SUBJECT, ids['void']].includes(id)),
+      ...Object.values(ids).filter(
+        (id) => ![victim.accountId, SUBJECT, ids['void'], ids['consumers']].includes(id),
+      ),
       endpoint.secret,
       key.key,
       client.secret,
@@ -140,7 +155,7 @@ describe('another account', () => {
     const before = await snapshot(victim);
     let named = 0;
     for (const { path, method, operation } of await operations()) {
-      const ofEvents = operation.operationId === 'acceptEvent';
+      const ofEvents = ['acceptEvent', 'scheduleEvent'].includes(operation.operationId);
       const withIds = path.replace(/(\w+)\/\{\w+\}/g, (_, resource: string) => {
         return `${resource}/${ofEvents ? 'purchase' : ids[resource]}`;
       });

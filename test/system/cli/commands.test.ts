@@ -80,7 +80,9 @@ describe('the commands for users of the API', () => {
       output,
       /^evt_\w+ {2}purchase {2}1 delivery\n {2}ep_\w+ {2}delivered {2}The endpoint answered 2xx\.$/,
     );
-    const payload = JSON.parse(receiver.received.at(-1)?.body.toString() ?? '');
+    const [id] = output.split('  ');
+    const [sent] = receiver.received.filter(({ headers }) => headers['webhook-id'] === id);
+    const payload = JSON.parse(sent?.body.toString() ?? '');
     deepEqual([payload.total, payload.items[0].qty], [5, 3]);
 
     receiver.handle(reply(500));

@@ -31,6 +31,7 @@ describe('what is done again and again', () => {
     const found = ['ep_1', 'ep_2', 'ep_3'].map((endpoint_id) => ({ account_id: 'acct_1', endpoint_id }));
     const stubs = {
       endpoints: { delete: async (_: string, id: string) => deleted.push(id) },
+      inboxes: { remove: async () => {} },
       listeners: { unseenSince: () => found, remove: async () => {} },
     } as unknown as Parameters<typeof deleteExpiredListeners>[0];
     let stopped: Promise<void> | undefined;

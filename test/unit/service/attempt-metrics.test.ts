@@ -28,7 +28,17 @@ describe('Metrics of deliveries, attempts and calls', () => {
       'attempts_total outcome': outcomes,
       'attempts_total answer': ['2xx', '3xx', '4xx', '5xx', ...ATTEMPT_ERROR_CODES].sort(),
       'attempts_not_made_total reason': [
-        ...['busy', 'deferred', 'deleted', 'disabled', 'erased', 'failing', 'paused', 'pending'],
+        ...[
+          'busy',
+          'deferred',
+          'deleted',
+          'disabled',
+          'erased',
+          'failing',
+          'out_of_order',
+          'paused',
+          'pending',
+        ],
       ],
       'attempt_duration_seconds outcome': outcomes,
       'attempt_duration_seconds lane': ['direct', 'isolated'],
