@@ -72,7 +72,7 @@ describe('requests to the API', () => {
     const answer = await client.request('GET', '/v18.0/profiles?page=2');
     isProblem(answer, 400, 'invalid_request');
     assert.deepEqual(answer.json.errors, [
-      { parameter: 'page', detail: 'is unknown; known here: limit, after' },
+      { parameter: 'page', detail: 'is unknown; known here: limit, after, fields' },
     ]);
     assert.equal(answer.json.detail, 'The request is not valid: page is unknown; known here: limit, after.');
   });
