@@ -8,6 +8,7 @@ import { formatRate, type Period, successRate, useStats } from '../../parts/endp
 import { ReplayTable } from '../../parts/replays/replay-table.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useWhole } from '../../shell/use-session.js';
+import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
 import { List, useList } from '../../ui/list.js';
 import { Empty, Loaded } from '../../ui/states.js';
@@ -68,7 +69,7 @@ function Backlog({ stats: { open, closed } }: { stats: Stats }) {
       <div className={`card figure${open.overdue > 0 ? ' late' : ''}`}>
         <dt>Overdue</dt>
         <dd>
-          {open.overdue}{' '}
+          {formatCount(open.overdue)}{' '}
           {open.overdue_since && (
             <small>
               since <Time at={open.overdue_since} show="brief" />
@@ -93,7 +94,7 @@ function Figure({ name, value, note = '' }: { name: string; value: number; note?
     <div className="card figure">
       <dt>{name}</dt>
       <dd>
-        {value}
+        {formatCount(value)}
         {note && <small>{note}</small>}
       </dd>
     </div>
@@ -115,7 +116,7 @@ function OpenByEndpoint({ open }: { open: Stats['open'] }) {
             </td>
             <td className="right number">
               <To page="deliveries" search={{ endpoint_id, status: ['delivering', 'retrying', 'parked'] }}>
-                {deliveries}
+                {formatCount(deliveries)}
                 <span className="visually-hidden"> open deliveries</span>
               </To>
             </td>

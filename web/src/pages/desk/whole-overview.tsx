@@ -5,6 +5,7 @@ import { formatRate } from '../../parts/endpoints/use-stats.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { Badge } from '../../ui/badge.js';
 import { BarChart } from '../../ui/chart.js';
+import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
@@ -68,7 +69,7 @@ function UsOrThem({ stats: { health, open, failing_endpoints } }: { stats: Insta
         <p>
           {down.length > 0 && `Not ready: ${down.join(', ')}. `}
           {open.overdue > 0
-            ? `${open.overdue} ${open.overdue === 1 ? 'delivery is' : 'deliveries are'} overdue: an attempt should have been made.`
+            ? `${formatCount(open.overdue)} ${open.overdue === 1 ? 'delivery is' : 'deliveries are'} overdue: an attempt should have been made.`
             : 'No delivery is overdue.'}
         </p>
       </div>
@@ -104,13 +105,13 @@ function Figures({ stats: { open, last_hour } }: { stats: InstallationStats }) {
         name="Backlog"
         note={`${open.exact ? '' : 'at least; '}${open.by_status.retrying} retrying, ${open.by_status.parked} parked`}
       >
-        {open.deliveries}
+        {formatCount(open.deliveries)}
       </Figure>
       <Figure name="Oldest" note="of the backlog">
         {open.oldest_created_at ? <Time at={open.oldest_created_at} show="brief" /> : '–'}
       </Figure>
       <Figure name="Overdue" note="attempts that should have been made" late={open.overdue > 0}>
-        {open.overdue}
+        {formatCount(open.overdue)}
       </Figure>
     </dl>
   );
@@ -155,11 +156,11 @@ function Minutes({ lastHour: { by_minute, attempts } }: { lastHour: Installation
       <BarChart
         times={times}
         series={series}
-        label={`The last hour by the minute: ${succeeded} attempts succeeded, ${failed} failed`}
+        label={`The last hour by the minute: ${formatCount(succeeded)} attempts succeeded, ${formatCount(failed)} failed`}
       />
       <figcaption className="chart-key">
-        <span className="good">{succeeded} succeeded</span>
-        <span className="bad">{failed} failed</span>
+        <span className="good">{formatCount(succeeded)} succeeded</span>
+        <span className="bad">{formatCount(failed)} failed</span>
       </figcaption>
     </figure>
   );
@@ -211,7 +212,7 @@ function OpenCount({ account, search = {}, count }: { account: string; search?: 
   return (
     <td className="right number">
       <To page="deliveries" account={account} search={{ ...search, status: OPEN }}>
-        {count}
+        {formatCount(count)}
         <span className="visually-hidden"> open deliveries</span>
       </To>
     </td>

@@ -2,6 +2,7 @@ import { api } from '../../api/client.js';
 import type { Erasure } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
+import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
 import { List, PAGE_SIZE, useList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
@@ -65,4 +66,5 @@ export function Erasures() {
   );
 }
 
-const countOf = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+const countOf = (count: number, one: string, many = `${one}s`) =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { writesToDisk } from '../../files/sink.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
+import { formatCount } from '../../ui/count.js';
 import { TextField } from '../../ui/field.js';
 import { useRole } from '../../ui/link.js';
 import { Failed } from '../../ui/states.js';
@@ -99,13 +100,11 @@ export function Exports() {
   );
 }
 
-const COUNT = new Intl.NumberFormat();
-
 function HowFar({ progress: { state, period, lines, bytes, upTo, error } }: { progress: Progress }) {
   if (error) return <Failed error={error} />;
   const [begin, end] = [Date.parse(period.from), Date.parse(period.to)];
   const at = state === 'done' ? end : upTo === undefined ? begin : Date.parse(upTo);
-  const amount = `${COUNT.format(lines)} ${lines === 1 ? 'line' : 'lines'}, ${formatBytes(bytes)}`;
+  const amount = `${formatCount(lines)} ${lines === 1 ? 'line' : 'lines'}, ${formatBytes(bytes)}`;
   return (
     <div className="stack tight">
       <progress

@@ -1,5 +1,6 @@
 import type { Replay } from '../../api/types.js';
 import { ReplayBadge } from '../../ui/badge.js';
+import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
@@ -44,7 +45,7 @@ export function Progress({ replay, full }: { replay: Replay; full?: boolean }) {
         aria-label="Progress"
       />
       <span className="number">
-        {over} of {found}
+        {formatCount(over)} of {formatCount(found)}
       </span>
     </span>
   );
