@@ -153,6 +153,8 @@ describe('the timeline of a delivery', () => {
     const id = firstOf(await client.purchase());
     const { workflow_id, run_id } = await client.deliveryUntil(id, ({ status }) => status === 'retrying');
     const temporal = system.temporal.client;
+    // The row is ahead of the first workflow task, to which it is reset.
+    await untilHeard(system, workflow_id);
     await temporal.workflowService.resetWorkflowExecution({
       namespace: temporal.options.namespace,
       workflowExecution: { workflowId: workflow_id, runId: run_id },

@@ -4,6 +4,7 @@ import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { untilHeard } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';
 import { recordedTerminations } from '../../support/parts/records.js';
 import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -270,6 +271,7 @@ describe('the views of a delivery', () => {
   it('agree on the run that counts if an execution was reset in Temporal [world]', async () => {
     const reset = async (workflowId: string) => {
       const { client: temporal } = system.temporal;
+      await untilHeard(system, workflowId);
       const { runId } = await temporal.workflow.getHandle(workflowId).describe();
       await temporal.workflowService.resetWorkflowExecution({
         namespace: temporal.options.namespace,
