@@ -132,9 +132,9 @@ export function keepStarting(
     readUntil = until;
   };
   const stops = [
-    repeat(starter_beat_ms, () => starter.order.beat().catch(warn), { now: true }),
+    repeat(starter_beat_ms, () => starter.feedOrder.beat().catch(warn), { now: true }),
     repeat(starter_beat_ms, () => lookForReaders().catch(warn), { now: true }),
-    repeat(READ_BEAT_MS, async () => (isRead ? starter.order.beat().catch(warn) : undefined)),
+    repeat(READ_BEAT_MS, async () => (isRead ? starter.feedOrder.beat().catch(warn) : undefined)),
     repeat(starter_beat_ms, () => watch.look().catch(warn), { now: true }),
   ];
   return async () => {

@@ -96,7 +96,7 @@ export class DeliveryStarter implements StartPlanner {
   readonly intake: EventIntake;
   private readonly unstarted = new Unstarted();
   private readonly storedStarts: StoredStarts;
-  readonly order: FeedOrder;
+  readonly feedOrder: FeedOrder;
   private readonly retrying: RetriedStarts;
   private readonly underWay = new Set<Promise<unknown>>();
   /**
@@ -115,12 +115,12 @@ export class DeliveryStarter implements StartPlanner {
     const { starters, feed, timings = TIMINGS } = options;
     const { id, isEarly, unstarted } = this;
     const beat = (settled: number) => starters.beat({ id, isEarly, since: unstarted.since(), settled });
-    this.order = new FeedOrder(feed, beat, timings.starter_dead_ms);
+    this.feedOrder = new FeedOrder(feed, beat, timings.starter_dead_ms);
     this.intake = new EventIntake(this, options);
     this.retrying = new RetriedStarts(options.onTrouble);
     const pendingOf = ({ event, targets, begun }: StoredPart) => this.pending(event, targets, {}, begun);
     this.storedStarts = new StoredStarts(options.store, options.search, this.unstarted, {
-      inFeed: (event) => this.order.stored(event),
+      inFeed: (event) => this.feedOrder.stored(event),
       startAlone: (part) => this.startAlone(pendingOf(part)),
       startEvent: (part) => this.startEvent(part.event, part.targets, pendingOf(part)),
       startGroup: (parts, carrier) => this.startGroup(parts.flatMap(pendingOf), carrier),
@@ -151,7 +151,7 @@ export class DeliveryStarter implements StartPlanner {
   async offered({ event_id }: AcceptedEvent): Promise<void> {
     this.unstarted.offer(event_id);
     // What has happened before, and is told late, is older than what was said last.
-    if (idTime(event_id) < sharedNow() - TOLD_LATE_MS) await this.order.beat();
+    if (idTime(event_id) < sharedNow() - TOLD_LATE_MS) await this.feedOrder.beat();
   }
 
   withdrawn({ event_id }: AcceptedEvent): void {

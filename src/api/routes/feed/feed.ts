@@ -117,7 +117,7 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
         const wanted = id === undefined ? EVERYTHING : wantedBy(await findEndpoint(dependencies, ctx, id));
         let page: FeedPage = { entries: [], after: begin, isEnd: false };
         await waits.until(ctx, account_id, wait * 1_000, stopping, async () => {
-          await starter.order.refresh();
+          await starter.feedOrder.refresh();
           page = await feed.page(account_id, page.after, limit, wanted);
           return page.entries.length > 0 || !page.isEnd;
         });

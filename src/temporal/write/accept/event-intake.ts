@@ -70,7 +70,7 @@ export interface StartPlanner {
   readonly id: string;
   /** So much waits to be started that producers should slow down. */
   readonly isBehind: boolean;
-  readonly order: Pick<FeedOrder, 'begin' | 'end' | 'stored'>;
+  readonly feedOrder: Pick<FeedOrder, 'begin' | 'end' | 'stored'>;
   /** An event may be stored from now on: whoever looks after this process finds it, if it dies. */
   offered(event: AcceptedEvent): Promise<void>;
   /** It has not been planned, and will not be. */
@@ -169,7 +169,7 @@ export class EventIntake {
   }
 
   private async prepared(event: AcceptedEvent, subject: string | undefined) {
-    this.planner.order.begin(event.event_id);
+    this.planner.feedOrder.begin(event.event_id);
     try {
       const [storable] = await Promise.all([
         storableEvent(this.options.sealer, event, subject),
@@ -183,7 +183,7 @@ export class EventIntake {
   }
 
   private withdraw(event: AcceptedEvent): void {
-    this.planner.order.end(event.event_id);
+    this.planner.feedOrder.end(event.event_id);
     this.planner.withdrawn(event);
   }
 
@@ -236,17 +236,17 @@ export class EventIntake {
 
   /** Answers with the stored event. Whoever accepted it may have died before it took its places. */
   private repeated({ event, ...waiting }: Waiting, kept: KeptEvent): void {
-    const { order } = this.planner;
+    const { feedOrder } = this.planner;
     const isSame = kept.event_id === event.event_id;
-    if (!isSame) order.end(event.event_id);
-    const inFeed = isSame ? order.stored(event) : undefined;
+    if (!isSame) feedOrder.end(event.event_id);
+    const inFeed = isSame ? feedOrder.stored(event) : undefined;
     const placed = this.places.take(kept);
     Promise.all([placed, inFeed]).then(() => waiting.resolve(kept), waiting.reject);
   }
 
   private accepted(waiting: Waiting, plan: StartPlan): void {
     this.options.payloads.remember(waiting.event, waiting.event.payload, waiting.storable.sealed);
-    const inFeed = this.planner.order.stored(waiting.event);
+    const inFeed = this.planner.feedOrder.stored(waiting.event);
     const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
     if (placed === undefined) this.start(waiting, plan, inFeed);
     else
@@ -282,7 +282,7 @@ export class EventIntake {
         this.accepted(waiting, plan);
       } else {
         // The write may still be under way.
-        this.planner.order.end(waiting.event.event_id);
+        this.planner.feedOrder.end(waiting.event.event_id);
         plan.unsure();
         waiting.reject(error);
       }

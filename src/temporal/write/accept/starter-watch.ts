@@ -9,7 +9,7 @@ import type { DeliveryStarter } from '../delivery-starter.js';
  * that only stood still finds its deliveries started.
  */
 export class StarterWatch {
-  private readonly starter: Pick<DeliveryStarter, 'id' | 'order' | 'startStored' | 'settleDoubts'>;
+  private readonly starter: Pick<DeliveryStarter, 'id' | 'feedOrder' | 'startStored' | 'settleDoubts'>;
   private readonly starters: Starters;
   private readonly store: Pick<EventStore, 'ofStarter'>;
   private readonly deadAfterMs: number;
@@ -22,7 +22,7 @@ export class StarterWatch {
    * @param now milliseconds on a clock that only goes forward
    */
   constructor(
-    starter: Pick<DeliveryStarter, 'id' | 'order' | 'startStored' | 'settleDoubts'>,
+    starter: Pick<DeliveryStarter, 'id' | 'feedOrder' | 'startStored' | 'settleDoubts'>,
     { starters, store }: { starters: Starters; store: Pick<EventStore, 'ofStarter'> },
     deadAfterMs: number,
     now: () => number = () => performance.now(),
@@ -50,7 +50,7 @@ export class StarterWatch {
         for await (const some of this.store.ofStarter(id, since))
           for (const stored of some) {
             // It may not have got its place in the feed.
-            if (idTime(stored.event.event_id) < settled) await starter.order.stored(stored.event);
+            if (idTime(stored.event.event_id) < settled) await starter.feedOrder.stored(stored.event);
             await starter.startStored(stored, isEarly ? { by: id, is_lost: true } : undefined);
           }
         await starters.forget({ id, beats });
