@@ -15,4 +15,9 @@ export class LogAlteredError<Reason extends string = TreeAlteredReason> extends 
     super(`${detail}: the database was altered (${reason})`);
     this.reason = reason;
   }
+
+  /** The reason, under the name by which errors are told apart. */
+  get code(): Reason {
+    return this.reason;
+  }
 }
