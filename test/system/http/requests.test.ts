@@ -74,7 +74,10 @@ describe('requests to the API', () => {
     assert.deepEqual(answer.json.errors, [
       { parameter: 'page', detail: 'is unknown; known here: limit, after, fields' },
     ]);
-    assert.equal(answer.json.detail, 'The request is not valid: page is unknown; known here: limit, after.');
+    assert.equal(
+      answer.json.detail,
+      'The request is not valid: page is unknown; known here: limit, after, fields.',
+    );
   });
 
   it('with a body of another media type or encoding are refused', async () => {
