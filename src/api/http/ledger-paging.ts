@@ -9,8 +9,8 @@ export const CURSOR_SECRET = 'cursors';
 const secrets = new WeakMap<Database, Promise<string>>();
 
 /**
- * A page of a list of the ledger. Its cursors hold page tokens of Temporal's, so they are sealed: SQL visibility
- * answers a token that is not its own with an internal error, which the client repeats for seconds.
+ * A page of a list of the ledger. Its cursors are sealed, so only the list and the account that one was given for
+ * take it.
  *
  * @param list its name
  * @param accountId of the caller

@@ -28,11 +28,6 @@ export class OwnerTurns<T> {
   private readonly last = new LRUCache<string, number>(roomFor(MAX_REMEMBERED));
   private turns = 0;
 
-  /** How much waits; what waits for several owners counts for each. */
-  get size(): number {
-    return [...this.lines.values()].reduce((sum, { began }) => sum + began.size, 0);
-  }
-
   /** Something waits for an owner; for several, if it is added for each. @param began by any clock */
   add(item: T, owner: Owner, began: number): void {
     const key = `${owner.platform} ${owner.account}`;
@@ -41,8 +36,7 @@ export class OwnerTurns<T> {
     this.lines.set(key, line);
   }
 
-  /** Takes back what has had no turn. */
-  drop(item: T): void {
+  private drop(item: T): void {
     for (const [key, { began }] of this.lines)
       if (began.delete(item) && began.size === 0) this.lines.delete(key);
   }

@@ -43,7 +43,7 @@ export class InstallationReader {
   /** The account of a replay that Temporal has; `undefined` if it has none of that id. */
   async accountOfReplay(replayId: string): Promise<string | undefined> {
     const begin = replayWorkflowId('', replayId);
-    const { data } = await listExecutions(this.client, [beginsWith('WorkflowId', begin)], 1);
-    return data[0]?.typedSearchAttributes.get(ACCOUNT_ATTRIBUTE)?.[0];
+    const [first] = await listExecutions(this.client, [beginsWith('WorkflowId', begin)], 1);
+    return first?.typedSearchAttributes.get(ACCOUNT_ATTRIBUTE)?.[0];
   }
 }

@@ -11,9 +11,9 @@ import { listExecutions } from '../visibility/visibility.js';
 export async function latestRecordRuns(client: Client, taskQueue: string): Promise<KeepRecordsResult[]> {
   const clauses = where(EVERY_ACCOUNT, { taskQueue, type: 'keepRecords', status: 'Completed' });
   // Visibility may not have the latest yet, so that one is not all there is.
-  const { data } = await listExecutions(client, clauses, 3);
+  const latest = await listExecutions(client, clauses, 3);
   return Promise.all(
-    data.map(({ workflowId, runId }) =>
+    latest.map(({ workflowId, runId }) =>
       client.workflow.getHandle<typeof keepRecords>(workflowId, runId).result(),
     ),
   );

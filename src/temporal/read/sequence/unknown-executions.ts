@@ -45,7 +45,7 @@ export async function executionWithoutEvent(
   since: Date = new Date(0),
 ): Promise<Execution | undefined> {
   const keptSince = sharedNow() - SURELY_KEPT_MS;
-  const { data } = await listExecutions(
+  const latest = await listExecutions(
     client,
     [
       ...where(EVERY_ACCOUNT, { taskQueue, type: [DELIVERY_TYPE, 'fanOutEvent'] }),
@@ -53,7 +53,7 @@ export async function executionWithoutEvent(
     ],
     LATEST,
   );
-  const [first] = await withoutEvent(data, events, keptSince);
+  const [first] = await withoutEvent(latest, events, keptSince);
   return first;
 }
 

@@ -1,6 +1,6 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
-import { GRPC, hasCode, InvalidCursorError, unlessGone } from '../../errors.js';
+import { unlessGone } from '../../errors.js';
 import { type Clause, toQuery } from './query.js';
 
 /** An execution as Temporal lists or describes it. */
@@ -13,42 +13,19 @@ export interface Page<T> {
   after?: string;
 }
 
-/**
- * One page of executions that match every clause: open ones first, then the latest closed.
- *
- * @param after where an earlier page ended
- * @throws InvalidCursorError if it is not a page token of Temporal's
- */
+/** The first executions that match every clause: open ones first, then the latest closed. */
 export async function listExecutions(
   client: Client,
   clauses: readonly Clause[],
   limit: number,
-  after?: string,
-): Promise<Page<Execution>> {
+): Promise<Execution[]> {
   const namespace = client.options.namespace;
-  try {
-    const response = await client.workflowService.listWorkflowExecutions({
-      namespace,
-      query: toQuery(clauses),
-      pageSize: limit,
-      ...(after && { nextPageToken: Buffer.from(after, 'base64url') }),
-    });
-    const data = await Promise.all(
-      response.executions.map((raw) =>
-        executionInfoFromRaw(raw, client.options.loadedDataConverter, raw, namespace),
-      ),
-    );
-    const token = response.nextPageToken;
-    return {
-      data,
-      ...(token?.length && data.length === limit && { after: Buffer.from(token).toString('base64url') }),
-    };
-  } catch (error) {
-    // The last two are how SQL visibility refuses a page token.
-    if (after && hasCode(error, GRPC.invalidArgument, GRPC.unknown, GRPC.internal))
-      throw new InvalidCursorError();
-    throw error;
-  }
+  const { executions } = await client.workflowService.listWorkflowExecutions({
+    ...{ namespace, query: toQuery(clauses), pageSize: limit },
+  });
+  return Promise.all(
+    executions.map((raw) => executionInfoFromRaw(raw, client.options.loadedDataConverter, raw, namespace)),
+  );
 }
 
 /** Executions that match every clause, page by page. */
