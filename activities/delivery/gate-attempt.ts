@@ -58,7 +58,7 @@ export function createGate({
       return {
         kind: 'not_attempted',
         endpoint: endpoint.status,
-        // Of a paused one its owner has written it, and could have written anything: no history has that.
+        // The owner of a paused endpoint writes the reason and can write anything, so no history has it.
         ...(endpoint.status !== 'paused' && present({ reason: endpoint.status_reason })),
       };
     }

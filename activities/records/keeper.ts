@@ -98,7 +98,7 @@ export class Keeper implements DeliveryRows {
     const next = keys.map(async (key): Promise<RowToWrite[]> => {
       const before = known.get(deliveryId(key));
       const event = events.get(key.event_id);
-      // Of another execution: the delivery has left this one.
+      // The row is of another execution: the delivery has left this one.
       if (!event || before?.isClosed || (before && before.workflow_id !== run.workflow_id)) return [];
       const whole = terminatedDelivery(before?.whole ?? untold(event, run, key), execution);
       return [{ row: await this.withRecord(before, event, whole, LAST_TURN), before: before?.tag }];

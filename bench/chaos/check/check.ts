@@ -25,7 +25,7 @@ export interface Counts {
   accepted: number;
   unknown: number;
   deliveries: number;
-  /** Of these, so many were read in every view, and not in lists, the export, the rows and Temporal alone. */
+  /** Deliveries that were read in every view; the others were read in lists, the export, the rows and Temporal. */
   readSingly: number;
   /** Deliveries by their status. */
   statuses: Record<string, number>;

@@ -9,7 +9,7 @@ import { invalidRequest } from '../http/validation.js';
 export const BATCH_BOUNDS = {
   reads: 50,
   atOnce: 4,
-  /** Of all responses together. */
+  /** All responses together. */
   bytes: 8 * 1024 * 1024,
 } as const;
 

@@ -105,7 +105,7 @@ export function certificateOperations({
     salt ? { details: { value: { ...value }, salt: salt.toString('base64') } } : {};
 
   /**
-   * Of a recorded delivery, as long as the key of its event exists, and no later record has taken its place.
+   * Details of a recorded delivery, while the key of its event exists and no later record has taken its place.
    *
    * @throws RecordAlteredError
    */
