@@ -70,7 +70,7 @@ async function buildImage(): Promise<void> {
   await quietly('buildah', [
     ...['build', '--layers', '--format', 'docker', '--isolation', 'chroot'],
     ...['--build-context', `${published}=container-image://${BASE}`],
-    ...[...volumes, `${cache}:/root/.npm`].flatMap((volume) => ['--volume', volume]),
+    ...[...volumes, `${cache}:${cache}`].flatMap((volume) => ['--volume', volume]),
     ...['--tag', IMAGE, '.'],
   ]);
 }

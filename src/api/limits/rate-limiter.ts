@@ -8,6 +8,7 @@ import {
   renderState,
 } from '../../domain/access/limits/rate-limit.js';
 import { RateTable, type SharedTable } from '../../domain/access/limits/rate-table.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { Problem } from '../../domain/http/problem.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 
@@ -24,8 +25,6 @@ interface Window {
   table: RateTable;
   limit: RateLimit;
 }
-
-const MINUTE_MS = 60_000;
 
 /** Limits the requests of one kind of caller: a token, an account, an address or a login name. */
 export class RateLimiter {
@@ -48,7 +47,7 @@ export class RateLimiter {
   ) {
     this.kind = kind;
     this.windows = limits.map((limit) => ({ limit, table: new RateTable(policyName(kind, limit), limit) }));
-    this.own = new RateTable(`${kind}-own`, { requests: 1, windowMs: MINUTE_MS });
+    this.own = new RateTable(`${kind}-own`, { requests: 1, windowMs: UNITS.m });
     this.blocks = new RateBlocks(`${kind}-blocks`, block);
     this.refused = refused;
   }
@@ -70,7 +69,7 @@ export class RateLimiter {
     const windows =
       perMinute === undefined
         ? this.windows
-        : [{ table: this.own, limit: { requests: perMinute, windowMs: MINUTE_MS } }];
+        : [{ table: this.own, limit: { requests: perMinute, windowMs: UNITS.m } }];
     const isBlocked = this.blocks.waitOf(caller, now) > 0;
     const states: RateLimitState[] = [];
     const counted: { table: RateTable; endsAt: number }[] = [];

@@ -1,5 +1,6 @@
 import type { NoteVerifier } from '../../../packages/tlog/src/index.js';
 import { leafHash } from '../../../packages/tlog/src/index.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { LogCopyError } from '../../domain/log/checkpoint-copy.js';
 import { isLogAltered } from '../../domain/log/log-altered.js';
 import { canonicalJson, changeRecord, voidRecord } from '../../domain/records/record.js';
@@ -15,7 +16,6 @@ import type { Difference } from './difference.js';
 import { Held } from './held.js';
 import { AGAIN, ALTERED, LeafMarks, NAMED, OLD, RECORDED, REPLACED, UNKNOWN } from './leaf-marks.js';
 
-const DAY_MS = 24 * 3_600_000;
 /** Leaves without a record that are looked for once more, and of which it is told why. Beyond, they are counted. */
 const MAX_MISSING = 100_000;
 const LEAVES_AT_ONCE = 500;
@@ -70,7 +70,7 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
   /** Of records that the log may have, though their segments do not say so. */
   const waiting = new Set<string>();
   // By this machine's clock: whoever has MongoDB can set that one.
-  const keptSince = Date.now() - keptDays * DAY_MS;
+  const keptSince = Date.now() - keptDays * UNITS.d;
   yield* compareSegments(database, { keptSince, loggedBefore }, marks, waiting);
 
   const events = new Held();

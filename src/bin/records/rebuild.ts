@@ -2,6 +2,7 @@ import { snapshotOf } from '../../../activities/records/keeper.js';
 import type { Settings } from '../../config/schema.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { idTime } from '../../domain/basics/id-time.js';
 import type { KnownRow } from '../../domain/records/told.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
@@ -21,7 +22,6 @@ import { createLogger } from '../process/output.js';
 import { createKeeper } from '../service/ledger.js';
 import { connectServers, type Servers } from '../service/servers.js';
 
-const DAY_MS = 24 * 3_600_000;
 /** Deliveries that are looked at side by side. */
 const SIDE_BY_SIDE = 10;
 
@@ -139,7 +139,7 @@ class Rebuild {
         const age = now - idTime(event_id);
         // Its process is about to start it, or another one does; or its row may have been removed.
         if (age < timings.starter_dead_ms) this.counts.running += 1;
-        else if (age < kept.days(account_id, event_kind) * DAY_MS)
+        else if (age < kept.days(account_id, event_kind) * UNITS.d)
           ofEvents.set(event_id, [...(ofEvents.get(event_id) ?? []), { account_id, event_id, endpoint_id }]);
       }
       for (const some of inParts([...ofEvents], SIDE_BY_SIDE))
@@ -212,7 +212,7 @@ class Rebuild {
 
 /** From when on events are looked at: what Temporal keeps, and a day more. */
 function sinceOf(text: Values[string], { HOOKLINE_RETENTION_DAYS }: Settings): Date {
-  if (text === undefined) return new Date(sharedNow() - (HOOKLINE_RETENTION_DAYS + 1) * DAY_MS);
+  if (text === undefined) return new Date(sharedNow() - (HOOKLINE_RETENTION_DAYS + 1) * UNITS.d);
   const since = new Date(String(text));
   if (Number.isNaN(since.getTime()))
     throw new CommandError(`--since must be a time, such as 2026-11-26T12:00:00Z, not "${String(text)}".`);

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/schema.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { isLogAltered } from '../../domain/log/log-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { latestRecordRuns } from '../../temporal/read/records/published-checkpoints.js';
@@ -12,7 +13,6 @@ import { compareLog, type LogCounts, NO_LOG_COUNTS } from './compare-log.js';
 import { compareVersions } from './compare-versions.js';
 import type { Difference } from './difference.js';
 
-const DAY_MS = 24 * 3_600_000;
 /** Of versions that are so near to the end of the time they are kept some may be removed already, milliseconds. */
 const REMOVAL_EDGE_MS = 3_600_000;
 /** A run that has ended has had the log take all that was recorded so long before it began, milliseconds. */
@@ -64,7 +64,7 @@ export async function verifyRecords(settings: Settings, values: Values): Promise
     const loggedBefore = latest === undefined ? undefined : new Date(Date.parse(latest) - LOGGED_WITHIN_MS);
     await tell(compareLog({ database, keys, memory, keptDays, loggedBefore }, log));
 
-    const kept = new Date(sharedNow() - keptDays * DAY_MS + REMOVAL_EDGE_MS);
+    const kept = new Date(sharedNow() - keptDays * UNITS.d + REMOVAL_EDGE_MS);
     await database.changes.collect();
     await tell(compareVersions(database.changes.audit, { from: kept, to: begun }));
 

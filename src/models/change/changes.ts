@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { derivedId, idsBeginAt, newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import {
@@ -25,8 +26,6 @@ import { ChangeAudit, type RecordedResources } from './change-audit.js';
 import { type ChangeDocument, changes, toSalted } from './change-document.js';
 import { ChangeSeal, type LoggableChange } from './change-seal.js';
 import { Outcomes } from './outcomes.js';
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Random bytes of the salt of a record: as many as its commitment has. */
 const SALT_BYTES = 32;
@@ -87,7 +86,7 @@ export class ChangeRepository {
     { acts_settle_ms }: Timings,
   ) {
     this.model = changes(connection);
-    this.keptMs = keptDays * DAY_MS;
+    this.keptMs = keptDays * UNITS.d;
     this.seal = new ChangeSeal(box);
     this.outcomes = new Outcomes(this.model, this.seal, acts_settle_ms);
     this.audit = new ChangeAudit(this.model, this.seal, this.kinds);

@@ -1,11 +1,12 @@
 import type { Connection, Model } from 'mongoose';
+import { UNITS } from '../../domain/basics/duration.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { EndpointIncident, IncidentOutcome } from '../../domain/endpoint/incident.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 
 /** Kept for as long as a delivery can wait for its endpoint, and the time in which people ask why. */
-const KEPT_MS = 400 * 24 * 3_600_000;
+const KEPT_MS = 400 * UNITS.d;
 
 const incidents = collection(
   'incidents',

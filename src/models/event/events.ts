@@ -1,5 +1,6 @@
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { EventStore, EventToStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import { keyNameOf } from '../../domain/privacy/data-key.js';
@@ -11,12 +12,11 @@ import { insertMissing } from '../mongo/insert-missing.js';
 import { EventBatches } from './event-batches.js';
 import { type EventDocument, EventSeal, events, storedKeys, toStored } from './event-document.js';
 
-const DAY_MS = 24 * 3_600_000;
 /**
  * A delivery may be open for so long before its record's own time begins, milliseconds: the longest schedule, and being
  * parked several times. The event outlives it.
  */
-const OPEN_AT_MOST_MS = 30 * DAY_MS;
+const OPEN_AT_MOST_MS = 30 * UNITS.d;
 
 /** How long events and their payloads are kept. */
 export interface EventRetention {
@@ -118,7 +118,7 @@ export class EventRepository implements EventStore {
   keptFrom(accountId: string, kinds: readonly string[] | undefined): number {
     const { records } = this.retention;
     const days = kinds ? Math.min(...kinds.map((kind) => records.days(accountId, kind))) : records.least;
-    return sharedNow() - days * DAY_MS - OPEN_AT_MOST_MS;
+    return sharedNow() - days * UNITS.d - OPEN_AT_MOST_MS;
   }
 
   /** Those of some documents that are what was written and can be sent: others are started by nobody. */
@@ -143,7 +143,7 @@ export class EventRepository implements EventStore {
     const { sealed, commitment, payload_bytes, targets, carriers, starter } = stored;
     const accepted_at = new Date(event.accepted_at);
     const after = (days: KeptDays, ms: number) =>
-      new Date(accepted_at.getTime() + days.days(account_id, event_kind) * DAY_MS + ms);
+      new Date(accepted_at.getTime() + days.days(account_id, event_kind) * UNITS.d + ms);
     const document: EventDocument = {
       ...{ _id, account_id, event_kind, accepted_at, ...storedKeys(keys) },
       ...{ sealed, key: keyNameOf(sealed), commitment, payload_bytes },

@@ -1,9 +1,9 @@
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
 import { present } from '../../domain/basics/objects.js';
 import { canonicalJson } from '../../domain/records/canonical-json.js';
-import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
@@ -11,7 +11,7 @@ import { insertMissing } from '../mongo/insert-missing.js';
 import { Tags } from '../mongo/tags.js';
 
 /** How long it is known what became of a scheduled event that was sent, milliseconds. */
-const KEPT_MS = 30 * 24 * 3_600_000;
+const KEPT_MS = 30 * UNITS.d;
 
 const scheduled = collection(
   'scheduled_events',
@@ -142,8 +142,7 @@ export class ScheduledEvents {
 
   private believed(event: ScheduledEvent | null): ScheduledEvent | undefined {
     if (!event) return undefined;
-    const wrong = this.tags.whatIsWrong(event.tag, textOf(event));
-    if (wrong !== undefined) throw new RecordAlteredError(event._id, wrong);
+    this.tags.check(event, textOf(event));
     return event;
   }
 }

@@ -1,4 +1,5 @@
 import type { Connection, Model } from 'mongoose';
+import { UNITS } from '../../domain/basics/duration.js';
 import type { FeedPlaces, LateEvent } from '../../domain/feed/feed.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';
 import { collection, type DocumentIn, must } from '../mongo/collection.js';
@@ -20,7 +21,6 @@ const reads = collection('feed_reads', { _id: must(String), until: must(Date) })
 
 /** The only document. */
 const READ = 'feed';
-const DAY_MS = 24 * 3_600_000;
 
 /** Positions of late events, and how far the feed may have been read by anybody. */
 export class FeedRepository implements FeedPlaces {
@@ -53,7 +53,7 @@ export class FeedRepository implements FeedPlaces {
     await this.late.bulkWrite(
       late.map(({ event: { event_id: _id, account_id, event_kind, accepted_at }, position }) => {
         const days = this.kept.days(account_id, event_kind);
-        const expires_at = new Date(Date.parse(accepted_at) + days * DAY_MS);
+        const expires_at = new Date(Date.parse(accepted_at) + days * UNITS.d);
         const update = { $max: { position }, $setOnInsert: { account_id, expires_at } };
         return { updateOne: { filter: { _id }, update, upsert: true } };
       }),

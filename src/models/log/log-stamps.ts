@@ -1,12 +1,11 @@
+import { UNITS } from '../../domain/basics/duration.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 import { insertOrRaise } from '../mongo/insert-missing.js';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** All time stamps are kept for two days, then the last of each hour for a month, then the last of each day. */
-const ALL_FOR_MS = 2 * DAY_MS;
-const HOURLY_FOR_MS = 31 * DAY_MS;
+const ALL_FOR_MS = 2 * UNITS.d;
+const HOURLY_FOR_MS = 31 * UNITS.d;
 
 /** A checkpoint with what a time-stamping service answered about it, base64. Nothing is verified. */
 export interface StampedCheckpoint {

@@ -1,5 +1,6 @@
 import type { Model, mongo, ProjectionType } from 'mongoose';
 import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
+import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { inOnePass } from './in-order.js';
 
 /**
@@ -42,6 +43,12 @@ export class Tags {
       if (error instanceof SealError) return `has a tag that cannot be checked: ${error.message}`;
       throw error;
     }
+  }
+
+  /** @throws RecordAlteredError if a document is not as it was written */
+  check({ _id, tag }: { _id: string; tag?: unknown }, text: string): void {
+    const wrong = this.whatIsWrong(tag, text);
+    if (wrong !== undefined) throw new RecordAlteredError(_id, wrong);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { type Connection, mongo } from 'mongoose';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import type {
   OrderedDelivery,
   OrderPlaces,
@@ -13,11 +14,10 @@ import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { deliveries } from '../records/row-documents.js';
 
-const DAY_MS = 24 * 3_600_000;
 /** No delivery is open for longer, milliseconds: a place that is older holds up nobody. */
-const PLACE_KEPT_MS = 31 * DAY_MS;
+const PLACE_KEPT_MS = 31 * UNITS.d;
 /** A stream without events for so long begins again at 1, milliseconds. */
-const STREAM_KEPT_MS = 400 * DAY_MS;
+const STREAM_KEPT_MS = 400 * UNITS.d;
 
 /** Deliveries at their places. A number is in the id, so it is given once. */
 const places = collection('order_places', {

@@ -1,13 +1,11 @@
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { NamedOrigin, Origin } from '../../domain/change/change.js';
-import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { collection, type DocumentIn, must } from '../mongo/collection.js';
 import { Tags, textOf } from '../mongo/tags.js';
-
-const DAY_MS = 24 * 3_600_000;
 
 const privateInputs = collection('private_inputs', {
   /** By which a workflow knows it. */
@@ -32,7 +30,7 @@ export class PrivateInputs {
   constructor(connection: Connection, keptDays: number, box: SecretBox | undefined) {
     this.model = privateInputs(connection);
     this.tags = new Tags(box, 'private input');
-    this.keptMs = keptDays * DAY_MS;
+    this.keptMs = keptDays * UNITS.d;
   }
 
   /** Keeps what an origin says besides its actor. */
@@ -57,8 +55,7 @@ export class PrivateInputs {
   async fromOf(id: string | undefined): Promise<Omit<Origin, 'actor'>> {
     const document = id === undefined ? undefined : await this.model.findById(id).lean<InputDocument>();
     if (!document) return {};
-    const wrong = this.tags.whatIsWrong(document.tag, contentOf(document));
-    if (wrong !== undefined) throw new RecordAlteredError(document._id, wrong);
+    this.tags.check(document, contentOf(document));
     return JSON.parse(document.text) as Omit<Origin, 'actor'>;
   }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
 import { inParts } from '../../domain/basics/bounded-memory.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
@@ -19,7 +20,6 @@ import { type DeliveryDocument, deliveries, type ListedDocument, UNLISTED } from
 import type { RowTags } from './row-tags.js';
 import { sumOf, type UnalteredReader } from './unaltered.js';
 
-const DAY_MS = 24 * 3_600_000;
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
 /** Events that rows have just been written of, without their payloads: those of an event with many endpoints. */
@@ -214,7 +214,7 @@ export class DeliveryWriter implements RowStore {
   }: Pick<DeliveryRow, 'account_id' | 'event_kind' | 'summary'>): Date {
     const { closed_at } = summaryIn({ summary });
     const days = this.options.records.days(account_id, event_kind);
-    return new Date(Date.parse(closed_at ?? '') + days * DAY_MS);
+    return new Date(Date.parse(closed_at ?? '') + days * UNITS.d);
   }
 }
 

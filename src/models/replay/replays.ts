@@ -1,6 +1,6 @@
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
-import { RecordAlteredError } from '../../domain/records/record-altered.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import type { KeptReplay, ReplayEnd } from '../../domain/replay/replay.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { AccountLocks } from '../access/account-locks.js';
@@ -8,7 +8,6 @@ import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import { Tags, textOf } from '../mongo/tags.js';
 
-const DAY_MS = 24 * 3_600_000;
 /** Sorts behind the digits of a time where the last comes first. */
 const OPEN = '~';
 
@@ -44,7 +43,7 @@ export class ReplayRepository {
     this.model = replays(connection);
     this.locks = locks;
     this.tags = new Tags(box, 'replay');
-    this.keptMs = keptDays * DAY_MS;
+    this.keptMs = keptDays * UNITS.d;
   }
 
   /** Does something while no process starts a replay of the account. */
@@ -63,7 +62,7 @@ export class ReplayRepository {
   async end(accountId: string, id: string, end: ReplayEnd): Promise<void> {
     const found = await this.model.findOne({ _id: id, account_id: accountId }).lean<ReplayDocument>();
     if (!found || found.end) return;
-    this.check(found);
+    this.tags.check(found, contentOf(found));
     const text = JSON.stringify(end);
     const tag = this.tags.tag(contentOf({ ...found, end: text }));
     const expires_at = new Date(sharedNow() + this.keptMs);
@@ -107,14 +106,9 @@ export class ReplayRepository {
   }
 
   private toReplay(document: ReplayDocument): KeptReplay {
-    this.check(document);
+    this.tags.check(document, contentOf(document));
     const { _id: id, account_id, text, end } = document;
     return { id, account_id, ...JSON.parse(text), ...(end && { end: JSON.parse(end) }) };
-  }
-
-  private check(document: ReplayDocument): void {
-    const wrong = this.tags.whatIsWrong(document.tag, contentOf(document));
-    if (wrong !== undefined) throw new RecordAlteredError(document._id, wrong);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   numberEvent,
   requireSame,
   settling,
+  storeEvent,
 } from './accept-event.js';
 
 /** Deliveries of all events that are accepted together or not at all. */
@@ -28,11 +29,7 @@ export async function acceptEach(
   const accepted = checked.map(async (one): Promise<BatchOutcome> => {
     if ('error' in one) return one;
     try {
-      const numbered = await numberEvent(dependencies, owner, one);
-      const [kept] = await settling([numbered], async () => [
-        await dependencies.starter.accept(numbered.offer),
-      ]);
-      return { checked: one, kept: requireSame(one, kept as KeptEvent) };
+      return { checked: one, kept: await storeEvent(dependencies, owner, one) };
     } catch (error) {
       return { error };
     }

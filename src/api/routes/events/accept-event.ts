@@ -76,13 +76,20 @@ export async function acceptEvent(
   request: EventRequest,
   onNamed: (eventId: string) => void,
 ): Promise<Acceptance> {
-  const checked = await checkEvent(dependencies, owner, request);
+  return storeEvent(dependencies, owner, await checkEvent(dependencies, owner, request), onNamed);
+}
+
+/** Numbers and stores a checked event. @throws Problem 409 as {@link requireSame} */
+export async function storeEvent(
+  dependencies: ApiDependencies,
+  owner: Owner,
+  checked: CheckedEvent,
+  onNamed: (eventId: string) => void = () => {},
+): Promise<KeptEvent> {
   const numbered = await numberEvent(dependencies, owner, checked);
   if (!checked.once) onNamed(numbered.offer.event.event_id);
-  const accepted = await settling([numbered], async () => [
-    await dependencies.starter.accept(numbered.offer),
-  ]);
-  return requireSame(checked, accepted[0] as KeptEvent);
+  const [kept] = await settling([numbered], async () => [await dependencies.starter.accept(numbered.offer)]);
+  return requireSame(checked, kept as KeptEvent);
 }
 
 /** Checks an event, and finds the endpoints that it goes to. @throws Problem 400 or 404 if it cannot be accepted */

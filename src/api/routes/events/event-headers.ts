@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { UNITS } from '../../../domain/basics/duration.js';
 import { NAMED_ENDPOINTS_RULE, parseEndpointsHeader } from '../../../domain/delivery/recipients.js';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
@@ -10,6 +11,17 @@ import { invalidRequest } from '../../http/validation.js';
 /** The form of an idempotency key, and what to send instead. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 visible ASCII characters, without spaces';
+
+/** Query parameter that chooses the version of a kind's schema. @param checked when, as its description says it */
+export const schemaVersion = (checked: string) =>
+  z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      `Version of the kind's schema that the payload is checked against${checked}; absent for the newest`,
+    );
 
 /** Headers of a request that posts one event, as OpenAPI describes them. */
 export const EVENT_HEADERS = {

@@ -11,7 +11,7 @@ import { invalidRequest } from '../../http/validation.js';
 import { deliveryParameters, kindParameter, readFilter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
 import { batchOperations } from './batch.js';
-import { EVENT_HEADERS, readEventHeaders } from './event-headers.js';
+import { EVENT_HEADERS, readEventHeaders, schemaVersion } from './event-headers.js';
 import { acceptanceSchema, eventSchema, eventSummarySchema, renderAcceptance } from './event-view.js';
 
 /** Events: what producers send. */
@@ -22,14 +22,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       summary: 'Accept an event and deliver it to every endpoint registered for its kind',
       scope: 'events:write',
       query: z.strictObject({
-        schema_version: z.coerce
-          .number()
-          .int()
-          .min(1)
-          .optional()
-          .describe(
-            "Version of the kind's schema that the payload is checked against; absent for the newest",
-          ),
+        schema_version: schemaVersion(''),
       }),
       rawBody: {
         description: 'The payload: valid for the kind, at most 256 KiB. It is delivered byte for byte.',

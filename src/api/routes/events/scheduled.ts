@@ -13,7 +13,7 @@ import { type Operation, operation } from '../../http/operation.js';
 import { listOperation } from '../../http/paging.js';
 import { timeSchema as time } from '../../http/schemas.js';
 import { checkEvent, requireSame } from './accept-event.js';
-import { dueAt, EVENT_HEADERS, readDueAt, readEventHeaders } from './event-headers.js';
+import { dueAt, EVENT_HEADERS, readDueAt, readEventHeaders, schemaVersion } from './event-headers.js';
 
 /** Events of an account that may wait at the same time. */
 export const MAX_SCHEDULED = 10_000;
@@ -41,14 +41,7 @@ export function scheduledOperations(dependencies: ApiDependencies): Operation[] 
       summary: 'Accept an event that is sent at a later time, to the endpoints that it matches then',
       scope: 'events:write',
       query: z.strictObject({
-        schema_version: z.coerce
-          .number()
-          .int()
-          .min(1)
-          .optional()
-          .describe(
-            "Version of the kind's schema that the payload is checked against now; absent for the newest",
-          ),
+        schema_version: schemaVersion(' now'),
         deliver_after: z
           .string()
           .max(40)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import { POSITION, positionsFrom } from '../../../domain/feed/feed.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
@@ -27,7 +28,6 @@ const seek = {
 };
 
 /** So long the position is kept that is named in the place of one that is gone, milliseconds. */
-const HOUR_MS = 3_600_000;
 const MOST_CONSUMERS = `An account has at most ${MAX_CONSUMERS} consumers.`;
 
 /** The feed: events in one order, which whoever reads them asks for. */
@@ -55,7 +55,7 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
     if (idTime(after) >= kept) return;
     throw new Problem(
       'feed_position_gone',
-      `Events from before ${new Date(kept).toISOString()} may have been removed. Go on with after=${positionsFrom(kept + HOUR_MS)}, or without a position.`,
+      `Events from before ${new Date(kept).toISOString()} may have been removed. Go on with after=${positionsFrom(kept + UNITS.h)}, or without a position.`,
     );
   };
 

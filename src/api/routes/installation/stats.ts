@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { backlogBy, backlogOf } from '../../../domain/stats/backlog.js';
 import { arrivalQuantile, type MinuteRow, sumOfMinutes } from '../../../domain/stats/minute-count.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
@@ -16,7 +17,6 @@ import {
   withEndpoints,
 } from './of-accounts.js';
 
-const MINUTE_MS = 60_000;
 /** Accounts, and endpoints, in one response: those with the largest backlogs. */
 const MOST = 10;
 
@@ -71,7 +71,7 @@ export function installationStatsOperations({ backlog, database, ...health }: Ap
       responses: { 200: { description: 'The counts', schema: installationStatsSchema } },
       async handle(_input, ctx) {
         requireScope(ctx, 'deliveries:read');
-        const from = Math.floor(sharedNow() / MINUTE_MS) * MINUTE_MS - 59 * MINUTE_MS;
+        const from = Math.floor(sharedNow() / UNITS.m) * UNITS.m - 59 * UNITS.m;
         const [open, minutes, failing_endpoints, ready] = await Promise.all([
           backlog.read({}),
           database.minutes.since(from),
@@ -118,7 +118,7 @@ function viewMinutes(rows: readonly MinuteRow[], from: number) {
     attempts: { succeeded, failed },
     ...(p50 !== undefined && p95 !== undefined && { arrival_ms: { p50, p95 } }),
     by_minute: Array.from({ length: 60 }, (_, index) => {
-      const minute = from + index * MINUTE_MS;
+      const minute = from + index * UNITS.m;
       const row = known.get(minute);
       const at = new Date(minute).toISOString();
       return { from: at, succeeded: row?.succeeded ?? 0, failed: row?.failed ?? 0 };

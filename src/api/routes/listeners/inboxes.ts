@@ -1,20 +1,14 @@
 import { z } from 'zod';
-import { checkEventKinds } from '../../../domain/endpoint/endpoint.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { INBOX_MS, MAX_RECEIVED, type ReceivedRequest } from '../../../domain/listener/inbox.js';
 import { LISTENER_LIMIT_MS } from '../../../domain/listener/listener.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ApiDependencies } from '../../http/context.js';
-import { type Operation, operation } from '../../http/operation.js';
-import { originOf } from '../../http/origin.js';
+import type { Operation } from '../../http/operation.js';
 import { listOperation } from '../../http/paging.js';
 import { timeSchema } from '../../http/schemas.js';
-import { invalidRequest } from '../../http/validation.js';
-import { endpointWithSecretSchema, renderEndpoint, renderKeys } from '../endpoints/endpoint-view.js';
 import { findEndpoint } from '../endpoints/endpoints.js';
-import { createEndpoint } from '../endpoints/write-endpoint.js';
-import { kindNames } from '../event-kinds/find-kind.js';
-import { listenerBody } from './listeners.js';
+import { createTemporary } from './temporary-endpoint.js';
 
 const receivedSchema = z
   .object({
@@ -43,31 +37,14 @@ export function inboxOperations(dependencies: ApiDependencies): Operation[] {
   });
 
   return [
-    operation('post', '/inboxes', 'createInbox', {
+    createTemporary(dependencies, {
+      path: '/inboxes',
+      operationId: 'createInbox',
       summary: 'Make a test inbox: an endpoint of Hookline’s own that shows what it received, for an hour',
-      scope: 'endpoints:write',
-      body: listenerBody,
-      example: { event_kinds: ['purchase'] },
-      responses: {
-        201: {
-          description:
-            'The endpoint, with its signing secret. It needs no verification, and is deleted after an hour',
-          schema: endpointWithSecretSchema,
-        },
-      },
-      location: '/endpoints/:id',
-      isSecret: true,
-      problems: ['endpoint_limit_reached', 'filter_limit_reached'],
-      async handle({ account_id, body }, ctx) {
-        const errors = checkEventKinds(body.event_kinds, await kindNames(database, account_id));
-        if (errors.length > 0) throw invalidRequest(errors);
-        const input = { listener: body, isInbox: true };
-        const endpoint = await createEndpoint(dependencies, account_id, input, originOf(ctx));
-        // A listener that nobody is connected to is deleted after a while, which begins when the inbox ends.
-        const endsAt = new Date(sharedNow() + INBOX_MS - LISTENER_LIMIT_MS);
-        await database.listeners.create(account_id, endpoint.id, endsAt);
-        return { ...renderEndpoint(endpoint), ...renderKeys(database.endpoints.secretsOf(endpoint)) };
-      },
+      lifetime: 'an hour',
+      isInbox: true,
+      // A listener that nobody is connected to is deleted after a while, which begins when the inbox ends.
+      seenAt: () => new Date(sharedNow() + INBOX_MS - LISTENER_LIMIT_MS),
     }),
 
     listOperation('/inboxes/:id/requests', 'listReceivedRequests', {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ATTEMPT_ERROR_CODES } from '../../../domain/attempt/attempt.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import type { InputError } from '../../../domain/http/problem.js';
 import {
@@ -13,8 +14,6 @@ import {
 } from '../../../domain/replay/replay.js';
 import { reasonSchema } from '../../http/origin.js';
 import { deliveryParameters, kindParameter, timeParameter } from '../deliveries/filters.js';
-
-const DAY_MS = 24 * 3_600_000;
 
 const { endpoint_id, event_id, key } = deliveryParameters;
 
@@ -71,7 +70,7 @@ export type ReplayBody = z.output<typeof replayBody>;
 /** The period that a replay covers. @param now milliseconds since the epoch */
 export function periodOf({ filter }: ReplayBody, now: number): { from: Date; to: Date } {
   const to = new Date(Math.min(filter.created_before?.getTime() ?? now, now));
-  return { to, from: filter.created_after ?? new Date(to.getTime() - DEFAULT_REPLAY_PERIOD_DAYS * DAY_MS) };
+  return { to, from: filter.created_after ?? new Date(to.getTime() - DEFAULT_REPLAY_PERIOD_DAYS * UNITS.d) };
 }
 
 /** Contradictions in a replay. @param now milliseconds since the epoch */
@@ -93,7 +92,7 @@ export function contradictions(body: ReplayBody, now: number): InputError[] {
     if (as_of) refuse('/as_of', 'must be absent, unless mode is missed');
   }
   if (from >= to) refuse('/filter/created_after', 'must be before created_before, and in the past');
-  else if (to.getTime() - from.getTime() > MAX_REPLAY_PERIOD_DAYS * DAY_MS)
+  else if (to.getTime() - from.getTime() > MAX_REPLAY_PERIOD_DAYS * UNITS.d)
     refuse('/filter/created_after', `must be at most ${MAX_REPLAY_PERIOD_DAYS} days before created_before`);
   const statuses = selectedStatuses({ action, ...(mode && { mode }) }, filter.status);
   if (errors.length === 0 && statuses.length === 0)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UNITS } from '../../../domain/basics/duration.js';
 import {
   type Backlog,
   backlogBy,
@@ -16,17 +17,14 @@ import { invalidRequest } from '../../http/validation.js';
 import { deliveryParameters, kindParameter, timeParameter } from '../deliveries/filters.js';
 import { statsSchema } from './stats-view.js';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
 /**
  * Intervals that can be asked for: how long they are, from which tallies they are added up, and the longest period,
  * milliseconds.
  */
 const INTERVALS = {
-  '5m': { ms: RESOLUTIONS['5m'].slotMs, resolution: '5m', longestMs: DAY_MS },
-  '1h': { ms: HOUR_MS, resolution: '1h', longestMs: 31 * DAY_MS },
-  '1d': { ms: DAY_MS, resolution: '1h', longestMs: 31 * DAY_MS },
+  '5m': { ms: RESOLUTIONS['5m'].slotMs, resolution: '5m', longestMs: UNITS.d },
+  '1h': { ms: UNITS.h, resolution: '1h', longestMs: 31 * UNITS.d },
+  '1d': { ms: UNITS.d, resolution: '1h', longestMs: 31 * UNITS.d },
 } as const satisfies Record<string, { ms: number; resolution: Resolution; longestMs: number }>;
 
 type Interval = keyof typeof INTERVALS;
@@ -76,7 +74,7 @@ export function statsOperations({ backlog, database }: ApiDependencies): Operati
 function periodOf(interval: Interval, after: Date | undefined, before: Date | undefined): Period {
   const { ms, longestMs } = INTERVALS[interval];
   const end = before?.getTime() ?? sharedNow();
-  const begin = after?.getTime() ?? end - DAY_MS;
+  const begin = after?.getTime() ?? end - UNITS.d;
   const from = Math.floor(begin / ms) * ms;
   const to = Math.ceil(end / ms) * ms;
   const refuse = (detail: string) => {
@@ -84,7 +82,7 @@ function periodOf(interval: Interval, after: Date | undefined, before: Date | un
   };
   if (to <= from) refuse('must be earlier than closed_before');
   // A period that does not begin with an interval touches one more.
-  if (to - from > longestMs + ms) refuse(`must be at most ${longestMs / DAY_MS} days before closed_before`);
+  if (to - from > longestMs + ms) refuse(`must be at most ${longestMs / UNITS.d} days before closed_before`);
   return { from, to };
 }
 
