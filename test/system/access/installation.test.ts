@@ -79,9 +79,11 @@ describe('the operator over all accounts', () => {
     assert.deepEqual(rows.get(waiting.id)?.business_keys, [{ name: 'order_id', value: '1002' }]);
 
     const ofBirch = ({ account }: { account: { id: string } }) => account.id === birch.accountId;
+    // The endpoint is marked a moment before its incident tells of itself.
     const { data: failed } = await until(
       () => get('endpoints?health=failing'),
-      ({ data }) => data.some(ofBirch),
+      ({ data }) =>
+        data.filter(ofBirch).some(({ incident }: { incident?: object }) => incident !== undefined),
     );
     const [endpoint] = failed.filter(ofBirch);
     assert.equal(endpoint.account.name, 'Birch Books');
