@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { Admission } from '../../../src/temporal/write/admission.js';
 import { StartSlots } from '../../../src/temporal/write/start-slots.js';
+import { mockMonotonic } from '../../support/clock.js';
 import { delivery, fakeStarts, settled, submit } from '../../support/parts/fake-starts.js';
 
 describe('admission that lingers', () => {
@@ -21,7 +22,7 @@ describe('admission that lingers', () => {
     const { subject, starts } = lingering(60_000);
     // By a clock of the test's own: one that comes late because the machine was busy ends the wait.
     let now = 0;
-    mock.method(performance, 'now', () => now);
+    mockMonotonic(() => now);
     mock.timers.enable({ apis: ['setTimeout'] });
     const pass = async (ms: number) => {
       now += ms;
@@ -64,7 +65,7 @@ describe('admission that lingers', () => {
         for (let index = 0; index < count; index++) void submit(subject, [delivery()]);
       };
       let now = 0;
-      mock.method(performance, 'now', () => now);
+      mockMonotonic(() => now);
       mock.timers.enable({ apis: ['setTimeout'] });
       submitMany(MAX_GROUP_SIZE);
       await settled();

@@ -5,6 +5,7 @@ import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { Admission, type PendingDelivery } from '../../../src/temporal/write/admission.js';
 import { AdmissionLanes } from '../../../src/temporal/write/admission-lanes.js';
 import { StartSlots } from '../../../src/temporal/write/start-slots.js';
+import { mockMonotonic } from '../../support/clock.js';
 import { delivery, fakeStarts, settled, submit } from '../../support/parts/fake-starts.js';
 import { until } from '../../support/until.js';
 
@@ -168,7 +169,7 @@ describe('admission', () => {
       const group = [submit(subject, [delivery()]), submit(subject, [delivery()])];
       void submit(subject, leftBehind);
       let now = 0;
-      mock.method(performance, 'now', () => now);
+      mockMonotonic(() => now);
       mock.timers.enable({ apis: ['setTimeout'] });
       starts[0]?.finish();
       await settled();
