@@ -8,14 +8,17 @@ const SLOW_MS = 1_000;
 
 /**
  * Mocha's own report, and what a change of the tests should look at: which tests did not run, the slowest ones, the
- * processor time of each folder, how much was started. The last line has the two numbers that matter.
+ * processor time of each folder, how much was started, which tests failed. The last line has the two numbers that
+ * matter.
  */
 module.exports = class extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
     this.notRun = [];
+    this.failed = [];
     this.slowest = [];
     runner.on('pending', (test) => this.notRun.push(test.fullTitle()));
+    runner.on('fail', (test, error) => this.failed.push({ title: test.fullTitle(), error }));
     runner.on('test end', (test) => {
       if (test.duration >= SLOW_MS) this.slowest.push({ ms: test.duration, title: test.fullTitle() });
     });
@@ -36,9 +39,15 @@ module.exports = class extends reporters.Spec {
     const count = (what) => counts.filter((line) => line === what).length;
     if (count('system') + count('process') > 0)
       say(`started: ${count('system')} systems, ${count('process')} processes`);
+    // Once more at the end: of a long output often the last lines alone are kept.
+    for (const { title, error } of this.failed) say(`failed: ${title}: ${firstLine(error)}`);
     say(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`);
   }
 };
+
+function firstLine(error) {
+  return String(error?.message ?? error).split('\n', 1)[0];
+}
 
 /** Processor time of the run, in the tests of each folder and in the servers that still run, the largest first. */
 function processorOf(counts) {

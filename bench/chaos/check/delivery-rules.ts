@@ -193,20 +193,21 @@ type Run = Matched['runs'][number];
 
 /**
  * By the rules of `src/domain/delivery/delivery-machine.ts`: a failed attempt of the schedule plans the next one, and
- * one that was made besides leaves the plan as it is.
+ * one that was made besides leaves the plan as it is. A probe never counts as one of the schedule.
  */
 function beforeSchedule({ id }: DeliveryViews, run: Run, endpoint: EndpointFacts | undefined): Finding[] {
   let failed = 0;
   let plannedMs: number | undefined;
   return run.flatMap(({ attempt }): Finding[] => {
     const atMs = Date.parse(attempt.at);
-    const isExtra = attempt.trigger === 'manual' || attempt.trigger === 'released';
+    const isProbe = attempt.trigger === 'probe';
+    const isExtra = isProbe || attempt.trigger === 'manual' || attempt.trigger === 'released';
     const isEarly = !isExtra && plannedMs !== undefined && atMs < plannedMs - TOLERANCE_MS;
     const text = `attempt ${attempt.number} (${attempt.trigger}) at ${attempt.at}, planned for ${time(plannedMs ?? 0)}`;
     const endMs = atMs + attempt.duration_ms;
     // The endpoint takes nothing any more: there is no plan until it does.
     if (attempt.status_code === 410 || attempt.error_code === 'blocked_address') plannedMs = undefined;
-    else if (!(isExtra && plannedMs !== undefined && plannedMs > endMs)) {
+    else if (!isProbe && !(isExtra && plannedMs !== undefined && plannedMs > endMs)) {
       failed += 1;
       const wait = endpoint?.schedule[failed - 1];
       plannedMs = wait === undefined ? undefined : endMs + wait;

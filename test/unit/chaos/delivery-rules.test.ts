@@ -37,6 +37,19 @@ const secondAt = (run: Run, afterMs: number, trigger = 'schedule') => {
   });
   run.received[1] = request(2, afterMs);
 };
+/** A probe fails besides, and then the delivery is attempted as the schedule holds. */
+const probed = (run: Run, probeMs: number, nextMs: number) => {
+  everywhere(run, 'delivered', [
+    REFUSED,
+    attempt(2, probeMs, { trigger: 'probe', status_code: 503 }),
+    attempt(3, nextMs),
+  ]);
+  run.received = [
+    request(1, 0, { answered: 503 }),
+    request(2, probeMs, { answered: 503 }),
+    request(3, nextMs),
+  ];
+};
 const startTwice = (run: Run) =>
   void delivery(run).executions.push({ workflowId: 'group:grp_2', runId: 'other', isOpen: false });
 const postOneMore = (run: Run, more: object = {}) =>
@@ -134,6 +147,12 @@ const CASES: [string, string[], (run: Run) => void][] = [
       only(run.received).notBeforeMs = BEGAN + 3_000;
     },
   ],
+  [
+    'a probe before the time of the schedule, and the attempt at its time, which a failed probe leaves as it is',
+    [],
+    (run) => probed(run, 500, 1_015),
+  ],
+  ['an attempt before its time, after a probe that failed', ['early'], (run) => probed(run, 500, 900)],
   [
     'a request that no record has, and that came after a success, without a fault',
     ['repeated', 'unrecorded'],
