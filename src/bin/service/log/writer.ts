@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LogWrites } from '../../../../activities/ports.js';
+import type { LogWrites } from '../../../../activities/records/append-to-log.js';
 import type { Settings } from '../../../config/schema.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { canonicalJson, voidRecord } from '../../../domain/records/record.js';
