@@ -106,10 +106,14 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
 
   /** Records that earlier tasks have made of attempts. */
   async function recordedOf({ run, turn, orders }: AttemptOrders) {
-    const keys = orders.map(({ event, endpoint_id }) => ({ event_id: event.event_id, endpoint_id }));
-    const recorded = await rows.recorded(run.run_id, turn, keys);
-    return orders.flatMap(({ attempt }, position) => {
-      const snapshot = recorded.get(deliveryId(keys[position] ?? { event_id: '', endpoint_id: '' }));
+    const keyOf = ({ event, endpoint_id }: AttemptOrders['orders'][number]) => ({
+      event_id: event.event_id,
+      endpoint_id,
+    });
+    const recorded = await rows.recorded(run.run_id, turn, orders.map(keyOf));
+    return orders.flatMap((order, position) => {
+      const { attempt } = order;
+      const snapshot = recorded.get(deliveryId(keyOf(order)));
       const isMade = snapshot?.record.attempts.some(({ number }) => number === attempt.number);
       return snapshot && isMade ? [{ position, index: attempt.index, snapshot }] : [];
     });

@@ -159,7 +159,7 @@ async function emit(
     const endpoint = await endpoints.load(account_id, String(payload['endpoint_id']));
     await raiser.raise(
       alertOf(
-        { id: operationalEventId(at, transition), kind, at, account_id },
+        { id: operationalEventId({ at, transition }), kind, at, account_id },
         payload,
         hostOf(endpoint?.target_url),
       ),
@@ -177,7 +177,7 @@ export async function emitTo(
   if (targets.length === 0) return;
   const event = {
     account_id,
-    event_id: operationalEventId(at, transition),
+    event_id: operationalEventId({ at, transition }),
     event_kind: kind,
     accepted_at: at,
   };
