@@ -6,7 +6,7 @@ import type { RunningWorker } from '../temporal/server/worker.js';
 import type { HttpServer } from './service/http-server.js';
 import { createListeners } from './service/listeners/listeners.js';
 import { prepareSchedule } from './service/record-schedule.js';
-import { startAcceptance } from './service/roles/acceptance.js';
+import { startIntake } from './service/roles/intake.js';
 import { createProcessParts, type ProcessParts } from './service/roles/process-parts.js';
 import { serveApi, serveHealth } from './service/roles/serve.js';
 import { createWork, startWork } from './service/roles/work.js';
@@ -80,23 +80,23 @@ type Running = Omit<Service, 'stop'>;
 const START: Record<Role, (parts: ProcessParts) => Promise<Running>> = {
   async api(parts) {
     const listeners = await createListeners(parts.settings, parts.servers, parts.logger);
-    const acceptance = startAcceptance(parts);
-    return untilRunning(parts, serveApi(parts, acceptance, listeners));
+    const intake = startIntake(parts);
+    return untilRunning(parts, serveApi(parts, intake, listeners));
   },
 
   async worker(parts) {
     const work = await createWork(parts);
     const { logWatch } = work;
-    const worker = startWork(parts, work, startAcceptance(parts, { logWatch }));
+    const worker = startWork(parts, work, startIntake(parts, { logWatch }));
     return untilRunning(parts, serveHealth(parts, worker), worker);
   },
 
   async all(parts) {
     const listeners = await createListeners(parts.settings, parts.servers, parts.logger);
     const work = await createWork(parts, listeners.streams);
-    const acceptance = startAcceptance(parts, work);
-    const worker = startWork(parts, work, acceptance);
-    return untilRunning(parts, serveApi(parts, acceptance, listeners, worker), worker);
+    const intake = startIntake(parts, work);
+    const worker = startWork(parts, work, intake);
+    return untilRunning(parts, serveApi(parts, intake, listeners, worker), worker);
   },
 };
 

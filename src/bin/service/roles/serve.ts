@@ -5,13 +5,13 @@ import { type HttpServer, listen } from '../http-server.js';
 import type { Listeners } from '../listeners/listeners.js';
 import { createReadiness } from '../readiness.js';
 import { stopLimits } from '../stops.js';
-import type { Acceptance } from './acceptance.js';
+import type { Intake } from './intake.js';
 import type { ProcessParts } from './process-parts.js';
 
 /** Serves the API. Its modules are loaded here, so that a worker does without them. */
 export async function serveApi(
   parts: ProcessParts,
-  { starter, restores, numbers, tell }: Acceptance,
+  { starter, restores, numbers, tell }: Intake,
   listeners: Listeners,
   worker?: Promise<RunningWorker>,
 ): Promise<HttpServer> {

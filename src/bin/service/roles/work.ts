@@ -14,7 +14,7 @@ import { keepNumbersAudited } from '../sequence/number-audit.js';
 import { createScheduledSender } from '../sequence/send-scheduled.js';
 import { createAlerts } from '../watch/alerts.js';
 import { runWorker } from '../worker.js';
-import type { Acceptance } from './acceptance.js';
+import type { Intake } from './intake.js';
 import type { ProcessParts } from './process-parts.js';
 
 /** Parts of a process that makes attempts and runs workflows. */
@@ -55,7 +55,7 @@ export async function createWork(parts: ProcessParts, streams?: ListenerStreams)
 export function startWork(
   { settings, servers, logger, bundlePath, works }: ProcessParts,
   { poster, attempt, earlyAttempts, alerts, logWatch, closed }: Work,
-  { starter, ledger, restores, numbers }: Acceptance,
+  { starter, ledger, restores, numbers }: Intake,
 ): Promise<RunningWorker> {
   const ports = {
     ...{ poster, attempt, earlyAttempts, ...alerts },

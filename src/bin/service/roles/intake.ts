@@ -10,13 +10,13 @@ import { stopLimits, stopSideBySide } from '../stops.js';
 import type { ProcessParts } from './process-parts.js';
 
 /** Parts that store events, number them, and start their deliveries. Workers send events too. */
-export type Acceptance = ReturnType<typeof startAcceptance>;
+export type Intake = ReturnType<typeof startIntake>;
 
 /**
  * @param work of this process, if it works. `earlyAttempts` begin attempts as soon as their event is stored: only where
  * API and worker share a process
  */
-export function startAcceptance(
+export function startIntake(
   parts: ProcessParts,
   work: { logWatch?: LogWatch; earlyAttempts?: EarlyAttempts } = {},
 ) {
