@@ -96,6 +96,10 @@ describe('a scheduled event', () => {
     const thief = await system.account();
     for (const method of ['GET', 'DELETE'])
       assert.equal((await thief.request(method, `${PATH}/${id}`)).status, 404);
+    const key = { 'idempotency-key': 'of-both' };
+    const [own, other] = [await schedule('PT1H', key), await schedule('PT1H', key, thief)];
+    assert.deepEqual([own.status, other.status], [201, 201], other.text);
+    assert.notEqual(own.json.id, other.json.id);
   });
 
   it('is the same when it is sent again with its key', async () => {
