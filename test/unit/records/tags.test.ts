@@ -73,4 +73,18 @@ describe('the tag of a document', () => {
     const fields = unseen(changes(connection), change, seal.tag.bind(seal), seal.whatIsWrong.bind(seal));
     assert.deepEqual(fields, ['before_at', 'expires_at', 'in_log', 'leaf_index']);
   });
+
+  it('of a change tells also what cannot be read any more', () => {
+    const { changes: seal } = seals;
+    const change = {
+      at: AT,
+      changed: [],
+      resource: 'endpoint:ep_1',
+      salt: 'c2FsdA==',
+      after: '{"id":"ep_1"}',
+    };
+    const tagged = { ...change, tag: seal.tag(change as never) };
+    assert.equal(seal.loggable(tagged as never).wrong, undefined);
+    assert.equal(seal.loggable({ ...tagged, after: '{"id":' } as never).wrong, 'is not what was written');
+  });
 });
