@@ -111,6 +111,16 @@ describe('a scheduled event', () => {
     assert.equal(conflict.json.code, 'idempotency_conflict');
   });
 
+  it('is one event, also if the process that has begun to send it dies', async () => {
+    const { id } = (await schedule('PT1H')).json;
+    const { scheduled } = system.database;
+    const claim = async () => {
+      const found = (await scheduled.get(client.accountId, id)) ?? assert.fail();
+      return (await scheduled.claim(found))?.event_id ?? assert.fail();
+    };
+    assert.equal(await claim(), await claim());
+  });
+
   it('is refused for a time that is past, more than a year ahead, or none', async () => {
     const at = (time: string) => ({ 'hookline-deliver-at': time });
     const cases: [after: string, headers: Record<string, string>, parameter: string][] = [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isSubjectMark } from '../../../src/domain/ledger/sealed-event.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { readAll } from '../../support/parts/pages.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** A delivery that waits, with its event. */
@@ -82,6 +83,18 @@ describe('queries of rows and events', () => {
     });
     for (const [name, ids] of Object.entries((await found(accountId, other)).named))
       assert.deepEqual(ids, [], name);
+  });
+
+  it('go on behind the last one of a page, also among deliveries that were accepted at the same time', async () => {
+    const client = await system.account();
+    for (let number = 0; number < 3; number += 1)
+      await client.register('https://subscriber.example', { status: 'paused' });
+    const ids = (await client.purchase()).deliveries.map(({ id }) => id).sort();
+    for (const id of ids) await client.deliveryUntil(id, ({ status }) => status === 'parked');
+    for (const limit of [1, 2]) {
+      const listed = await readAll<{ id: string }>(client, `/v18.0/deliveries?limit=${limit}`);
+      assert.deepEqual(idsOf(listed).sort(), ids, `${limit} on a page`);
+    }
   });
 });
 

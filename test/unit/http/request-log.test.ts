@@ -13,7 +13,7 @@ async function logged(path: string, querystring: string, ends?: Error): Promise<
   const context = { ...request, req: { url, headers }, headers, state: {}, status: 200, set: () => {} };
   await identifyRequest(logger)(context as unknown as Context as never, async () => {
     if (ends) throw ends;
-  }).catch((error) => assert.equal(error, ends));
+  }).catch((error: unknown) => assert.equal(error, ends));
   assert.equal(lines.length, 1);
   return lines[0] ?? {};
 }
