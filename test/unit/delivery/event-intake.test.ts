@@ -8,7 +8,7 @@ import {
 } from '../../../src/temporal/write/accept/event-intake.js';
 import { MemoryKeys } from '../../support/parts/memory-keys.js';
 
-/** What has to be done before a producer is answered, in this order. */
+/** Steps before a producer is answered, in this order. */
 const STEPS = ['insert', 'place', 'feed'] as const;
 type Step = (typeof STEPS)[number];
 

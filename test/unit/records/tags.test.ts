@@ -8,7 +8,7 @@ import { deliveries } from '../../../src/models/records/row-documents.js';
 import { RowTags } from '../../../src/models/records/row-tags.js';
 
 const AT = new Date('2026-01-31T12:00:00Z');
-/** What somebody could write in the place of a value. */
+/** Values that somebody could write in the place of others. */
 const OTHER: Record<string, unknown> = {
   String: '{}',
   Mixed: '{}',
