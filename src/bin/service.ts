@@ -27,6 +27,7 @@ import { createListeners, type Listeners } from './service/listeners/listeners.j
 import { createLogWatch } from './service/log/log-watch.js';
 import { parseWitnesses } from './service/log/witnesses.js';
 import { createLogWriter } from './service/log/writer.js';
+import { emitProfileEvents } from './service/profile-events.js';
 import { createReadiness } from './service/readiness.js';
 import { prepareSchedule } from './service/record-schedule.js';
 import { keepNumbers } from './service/sequence/keep-numbers.js';
@@ -161,6 +162,7 @@ async function startParts(
   });
   const ledger = createLedger(settings, servers, starter);
   writes.add(listeners?.start(starter) ?? (() => {}));
+  emitProfileEvents(servers, starter, logger);
   stops.add(keepChanges(servers, ledger, logger));
 
   const tallies =
