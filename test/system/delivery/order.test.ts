@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { promised } from '../../support/promised.js';
 import { type ReceivedRequest, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { SHORT_WAITS, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -10,6 +11,8 @@ describe('deliveries in order', () => {
   let client: ApiClient;
   /** Orders that the receiver refuses. */
   let refused: Set<string>;
+  /** Attempts are answered after this. */
+  let held: Promise<void>;
 
   before(async () => {
     system = await sharedSystem(SHORT_WAITS);
@@ -17,9 +20,12 @@ describe('deliveries in order', () => {
   beforeEach(async () => {
     client = await system.account();
     refused = new Set();
+    held = Promise.resolve();
     receiver = await startReceiver({
-      handler: (request, response, body) =>
-        reply(refused.has(orderOf(body)) ? 500 : 200)(request, response, body),
+      handler: async (request, response, body) => {
+        await held;
+        await reply(refused.has(orderOf(body)) ? 500 : 200)(request, response, body);
+      },
     });
   });
   afterEach(() => receiver.close());
@@ -103,11 +109,16 @@ describe('deliveries in order', () => {
       ordering: 'endpoint',
       order_skip: 'exhausted',
       retry_schedule: ['1s'],
+      attempt_timeout: '30s',
     });
     refused.add('a1');
+    // The first is not exhausted before the second is paused.
+    const paused = promised();
+    held = paused.promise;
     const events = [await post('a1', 'a'), await post('b2', 'b'), await post('3'), await post('4')] as const;
     await client.deliveryUntil(deliveryOf(events[2]), ({ status }) => status === 'parked');
     await act(events[1], 'pause');
+    paused.resolve();
     await statusOf(events[0], 'exhausted');
     const third = await client.deliveryUntil(deliveryOf(events[2]), ({ reason }) =>
       (reason ?? '').includes('event 2'),
