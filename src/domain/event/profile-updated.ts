@@ -3,7 +3,6 @@ import {
   SUBJECT_KEYWORD,
 } from '../../../packages/payload-contract/src/schema/schema-keywords.js';
 import type { Change } from '../change/change.js';
-import type { EventKind } from './event-kinds.js';
 
 /** Name of the kind of event that tells of a change of a profile. */
 export const PROFILE_UPDATED = 'profile.updated';
@@ -19,11 +18,11 @@ interface ProfileUpdate {
 }
 
 /** The kind of event that tells of a change of a profile. */
-export const PROFILE_UPDATED_KIND: EventKind = {
+export const PROFILE_UPDATED_KIND = {
   name: PROFILE_UPDATED,
   description: 'A profile has changed.',
   version: 1,
-  emitted: true,
+  emitted: true as const,
   schema: {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
