@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import type { AttemptObserver } from '../../activities/ports.js';
+import type { AttemptObserver } from '../../activities/delivery/attempt-delivery.js';
 import type { Development } from '../api/http/context.js';
 import type { Settings } from '../config/schema.js';
 import { withTimeout } from '../domain/basics/with-timeout.js';
