@@ -5,6 +5,7 @@ import type { Change } from '../../domain/change/change.js';
 import { orderedRecipientsOf, recipientsOf } from '../../domain/delivery/recipients.js';
 import { operationalEventId } from '../../domain/event/operational-event.js';
 import { PROFILE_UPDATED, profileUpdate } from '../../domain/event/profile-updated.js';
+import { recordedTime } from '../../domain/time/recorded-time.js';
 import { hintsOf } from '../../temporal/write/accept/event-intake.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { warnUnlessOutage } from '../process/repeat.js';
@@ -29,7 +30,7 @@ export function emitProfileEvents({ database }: Servers, starter: DeliveryStarte
     const values = valuesOf(payload);
     const endpoints = await database.endpoints.all(account_id);
     if (recipientsOf(endpoints, PROFILE_UPDATED, values).length === 0) return;
-    const event_id = operationalEventId(change.at, change.id);
+    const event_id = operationalEventId({ at: recordedTime(change.at), transition: change.id });
     if ((await database.events.stored([event_id])).size > 0) return;
     const { keySecrets } = database;
     const { profile_id } = update;
