@@ -13,6 +13,7 @@ import type {
 } from '../../../domain/delivery/stored-event.js';
 import type { FailingMark } from '../../../domain/endpoint/incident.js';
 import { storableEvent } from '../../../domain/ledger/sealed-event.js';
+import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { OrderPlaces } from '../../../domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
 import type { FeedOrder } from './feed-order.js';
@@ -38,6 +39,18 @@ export interface EventHints {
   hostOf?(endpointId: string): string | undefined;
   /** Token of the person that the event is about. */
   subject?: string | undefined;
+}
+
+/** Hints about an event from the endpoints that it may go to. @param subject token of the person that it is about */
+export function hintsOf(
+  endpoints: readonly { id: string; target_url: string; failing?: FailingMark }[],
+  subject: string | undefined,
+): EventHints {
+  return {
+    subject,
+    failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
+    hostOf: (endpointId) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
+  };
 }
 
 /** An event that is offered, and where it goes. */
