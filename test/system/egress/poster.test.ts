@@ -8,11 +8,10 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { createAddressGuard } from '../../../activities/http/address-guard.js';
-import { createPoster } from '../../../activities/http/poster.js';
+import { createAddressPolicy } from '../../../packages/egress/src/addresses/index.js';
+import { createAddressGuard, createPoster } from '../../../packages/egress/src/index.js';
 import { exposedGc } from '../../../src/bin/process/garbage.js';
 import { issueServerCertificate, loadOrCreateAuthority } from '../../../src/demo/certificates.js';
-import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { startConnectProxy } from '../../support/outside/connect-proxy.js';
 import { post } from '../../support/outside/post.js';
 import { promised } from '../../support/promised.js';
