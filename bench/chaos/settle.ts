@@ -10,7 +10,7 @@ import type { ChaosAccount, World } from './world/world.js';
  * How long each of these may take to come to rest, milliseconds: it says that something is stuck, not how fast it
  * should be.
  */
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 300_000;
 const ASK_EVERY_MS = 1_000;
 const OPEN_REPLAYS = new Set(['running', 'paused']);
 

@@ -300,8 +300,10 @@ describe('the views of a delivery', () => {
     );
     const event = await client.purchase();
     const statusOf = (one: DeliverySummary) => TREATMENTS[names.get(one.endpoint_id) ?? 'fails'].status;
-    const [member] = await agreed(event.id, statusOf);
-    const formerGroup = await reset(member?.workflow_id ?? '');
+    const members = await agreed(event.id, statusOf);
+    const formerGroup = await reset(members[0]?.workflow_id ?? '');
+    for (const { id } of members)
+      await client.deliveryUntil(id, (one) => one.run_id !== formerGroup && one.status === statusOf(one));
     const all = await agreed(event.id, statusOf);
     assert.equal(all.length, IN_GROUP);
     for (const one of all) assert.notEqual(one.run_id, formerGroup);
