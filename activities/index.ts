@@ -1,19 +1,39 @@
+import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import { createAccountActivities } from './account/delete-account.js';
-import { createSendAlerts } from './alert/send-alerts.js';
+import { type AlertSenders, createSendAlerts } from './alert/send-alerts.js';
 import { createAttemptMembers } from './delivery/attempt-members.js';
-import { createAttemptActivities } from './delivery/attempts.js';
+import { type AttemptPorts, createAttemptActivities } from './delivery/attempts.js';
 import { requestCancellation } from './delivery/caller.js';
-import { createReleaseParkedDeliveries } from './delivery/release-parked-deliveries.js';
-import { createStartDeliveries } from './delivery/start-deliveries.js';
-import { createEndpointActivities } from './endpoint/endpoint-incident.js';
-import { createVerificationActivities } from './endpoint/verify-endpoint.js';
-import type { ActivityDependencies } from './ports.js';
-import { createErasureActivities } from './privacy/erase-subject.js';
-import { createAppendToLog } from './records/append-to-log.js';
-import { createRecordTerminated } from './records/record-terminated.js';
+import { createReleaseParkedDeliveries, type ReleasePorts } from './delivery/release-parked-deliveries.js';
+import { createStartDeliveries, type FanOutPorts } from './delivery/start-deliveries.js';
+import { createEndpointActivities, type IncidentPorts } from './endpoint/endpoint-incident.js';
+import { createVerificationActivities, type VerificationPorts } from './endpoint/verify-endpoint.js';
+import { createErasureActivities, type SubjectErasures } from './privacy/erase-subject.js';
+import { createAppendToLog, type LogWrites } from './records/append-to-log.js';
+import { createRecordTerminated, type TerminatedPorts } from './records/record-terminated.js';
 import { createTellEnds } from './records/tell-ends.js';
 import { createReplayActivities } from './replay/replay.js';
+import type { ReplayLedger } from './replay/replay-ledger.js';
+import type { ScheduledSender } from './scheduled-sender.js';
 import { whileBeating } from './while-beating.js';
+
+/** Dependencies of the activities; each file declares its own. */
+export type ActivityDependencies = AttemptPorts &
+  FanOutPorts &
+  ReleasePorts &
+  IncidentPorts &
+  TerminatedPorts &
+  VerificationPorts & {
+    log: LogWrites;
+    /** Channels to people that are configured. */
+    alerts: AlertSenders;
+    replays: ReplayLedger;
+    erasures: SubjectErasures;
+    accounts: AccountRemoval;
+    /** Removes the payloads that are past their time. @returns how many */
+    removePayloads(): Promise<number>;
+    sendScheduled: ScheduledSender;
+  };
 
 /** All side effects of the workflows. Each takes what it needs from the dependencies. */
 export function createActivities(dependencies: ActivityDependencies) {
@@ -39,5 +59,4 @@ export function createActivities(dependencies: ActivityDependencies) {
   };
 }
 
-export type { ActivityDependencies };
 export type Activities = ReturnType<typeof createActivities>;

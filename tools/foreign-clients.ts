@@ -83,13 +83,13 @@ function clientsOf(system: ForeignSystem): Client[] {
     ...GENERATORS.map((generator) => generatedClient(system, generator)),
     {
       name: "Go's `net/http`",
-      checks: 'Posts bodies that are too large',
+      checks: 'Sends bodies that are too large',
       run: () => run(system, ['go', 'run', join(HERE, 'client.go'), url], /attempt|413/),
     },
     {
       name: 'The code that the portal hands out',
       checks:
-        'For each language and framework: an endpoint is registered, answers its verification, and takes and refuses deliveries',
+        'For each language and framework: registers an endpoint, responds to its verification, accepts and rejects deliveries',
       async run() {
         const env = { TEST_SAMPLE_PACKAGES: await samplePackages() };
         const tests = ['mocha', '--no-parallel', 'test/system/endpoints/sample-code.test.ts'];
@@ -100,7 +100,7 @@ function clientsOf(system: ForeignSystem): Client[] {
       name: `schemathesis ${SCHEMATHESIS}`,
       checks:
         `Generates requests for ${FUZZ_S} s and applies its checks; for operations with rules that JSON Schema cannot express, ` +
-        'not the check that whatever matches the schema is accepted. Sends the token as `Authorization: Bearer`',
+        'the check that every valid request is accepted is left out. Sends the token as `Authorization: Bearer`',
       async run() {
         const { status, output } = await runSchemathesis(system, FUZZ_S);
         return { ok: status === 0, said: summaryOf(output) };
@@ -149,18 +149,20 @@ function renderPageOf(rows: readonly (Client & Result)[]): string {
   const table = rows.map(
     ({ name, checks, ok, said }) => `| ${name} | ${checks} | ${ok ? 'passes' : 'FAILS'} | ${said} |`,
   );
-  return `# Foreign clients
+  return `# Compatible clients
 
-Clients that were not written for Hookline, and linters, against its API and its OpenAPI document. \`npm run clients\` runs them
-on servers of their own, in some minutes, and prints this page. Run with ${runtimes()}:
+Generate a client for your language from Hookline's OpenAPI document. \`npm run clients\` runs the clients and linters
+below against the API and its document, in some minutes, and prints this page. The last run was with
+${runtimes()}:
 
-| Client | What it does | Result | Its last word |
+| Client | Checks | Result | Last line of its output |
 |---|---|---|---|
 ${table.join('\n')}
 
 ## A client of your own
 
-The document is at \`/openapi.json\` of every server, and in [docs/openapi.json](openapi.json). \`npm run test:all\` runs these generators too. Their settings, and programs that use what they make, are in
+The document is at \`/openapi.json\` of every server, and in [docs/openapi.json](openapi.json). \`npm run test:all\` runs
+these generators too. Their settings, and programs that use the generated clients, are in
 \`tools/foreign-clients/generated\`:
 
 \`\`\`sh

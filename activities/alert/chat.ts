@@ -3,7 +3,8 @@ import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { parseRetryAfter } from '../../src/domain/http/retry-after.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { AlertSender, HttpPoster } from '../ports.js';
+import type { HttpPoster } from '../http/exchange.js';
+import type { AlertSender } from './send-alerts.js';
 
 /** The most characters of a message that chat services take: Slack cuts at 40,000, Discord refuses more than 2,000. */
 const MAX_TEXT = 2_000;

@@ -1,4 +1,4 @@
-import type { AlertSender } from '../ports.js';
+import type { AlertSender } from './send-alerts.js';
 
 /** How mail is sent. */
 export interface MailOptions {

@@ -1,7 +1,17 @@
 import type { Alert, AlertChannel } from '../../src/domain/alert/alert.js';
 import type { AlertDigest } from '../../src/domain/alert/alert-inbox.js';
+import type { AlertMessage } from '../../src/domain/alert/alert-text.js';
 import { renderAlerts } from '../../src/domain/alert/alert-text.js';
-import type { AlertSenders, EndpointDirectory } from '../ports.js';
+import type { EndpointDirectory } from '../endpoint/endpoint-directory.js';
+
+/**
+ * Sends a message to people. @param id the same whenever the same message is sent again
+ * @throws Error without anything secret in it, if the message was not taken
+ */
+export type AlertSender = (message: AlertMessage, id: string) => Promise<void>;
+
+/** The channels that are configured. */
+export type AlertSenders = Partial<Record<AlertChannel, AlertSender>>;
 
 /** A message to send. A Temporal payload. */
 export interface AlertRequest extends AlertDigest {

@@ -1,12 +1,29 @@
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { decide } from '../../src/domain/attempt/outcome.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { EventPayloads } from '../../src/domain/delivery/event-payloads.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { AttemptDependencies } from '../ports.js';
-import { createConclude } from './conclude-attempt.js';
-import { createGate } from './gate-attempt.js';
+import { type ConcludePorts, createConclude } from './conclude-attempt.js';
+import { createGate, type GatePorts } from './gate-attempt.js';
 import { ended } from './hand-over.js';
-import { createSend } from './send-attempt.js';
+import { createSend, type SendPorts } from './send-attempt.js';
+
+/** Measures attempts. */
+export interface AttemptObserver {
+  /** An attempt has been made, or was not to be made now. */
+  attempted(request: AttemptRequest, report: AttemptReport): void;
+}
+
+/** Dependencies of an attempt. */
+export type AttemptDependencies = GatePorts &
+  SendPorts &
+  ConcludePorts & {
+    payloads: Pick<EventPayloads, 'of'>;
+    observer?: AttemptObserver | undefined;
+  };
+
+/** Makes one attempt. @throws if it could not be made */
+export type AttemptDelivery = (request: AttemptRequest) => Promise<AttemptReport>;
 
 /**
  * Makes one attempt in three steps: the gate says whether it may be made now, the request is sent, and what the
@@ -16,7 +33,7 @@ import { createSend } from './send-attempt.js';
  * attempted in the direct lane. Once the request has been sent it returns a report, because Temporal would repeat an
  * activity that throws.
  */
-export function createAttemptDelivery(dependencies: AttemptDependencies) {
+export function createAttemptDelivery(dependencies: AttemptDependencies): AttemptDelivery {
   const gate = createGate(dependencies);
   const send = createSend(dependencies);
   const conclude = createConclude(dependencies);

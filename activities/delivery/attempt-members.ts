@@ -2,10 +2,10 @@ import { Context } from '@temporalio/activity';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptOrders, MadeAttempts } from '../../src/domain/records/row/attempt-orders.js';
 import { temporalClock } from '../../src/domain/time/shared-time.js';
-import type { ActivityDependencies } from '../ports.js';
+import type { AttemptDelivery } from './attempt-delivery.js';
 import { handOver } from './hand-over.js';
 import { LostTries } from './lost-tries.js';
-import { createMakeAttempts, type Reports } from './make-attempts.js';
+import { createMakeAttempts, type MakeAttemptsPorts, type Reports } from './make-attempts.js';
 import { isolatedLane } from './side-by-side.js';
 
 /**
@@ -22,9 +22,7 @@ const HEARTBEAT_MS = 1_000;
 const SLOT_WAIT_MS = 2_000;
 
 /** Makes attempts of an execution side by side, in the isolated lane, and keeps their rows. */
-export function createAttemptMembers(
-  dependencies: Pick<ActivityDependencies, 'attempt' | 'rows' | 'endpoints' | 'ends' | 'sealAttempt'>,
-) {
+export function createAttemptMembers(dependencies: MakeAttemptsPorts & { attempt: AttemptDelivery }) {
   const { attempt } = dependencies;
   const makeAttempts = createMakeAttempts(dependencies);
   const tries = new LostTries();

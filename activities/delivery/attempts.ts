@@ -1,12 +1,37 @@
 import { Context } from '@temporalio/activity';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { MadeAttempts } from '../../src/domain/records/row/attempt-orders.js';
-import type { ActivityDependencies, DirectAttempts, ReleasedAttempts } from '../ports.js';
+import type { AttemptOrders, MadeAttempts } from '../../src/domain/records/row/attempt-orders.js';
 import { createKeepRows } from '../records/keep-rows.js';
+import type { AttemptDelivery } from './attempt-delivery.js';
+import type { EarlyAttempts } from './early-attempts.js';
 import { timed } from './hand-over.js';
-import { lostTasks } from './lost-tries.js';
-import { createMakeAttempts, type Reports } from './make-attempts.js';
+import { lostTasks, type TaskTries } from './lost-tries.js';
+import { createMakeAttempts, type MakeAttemptsPorts, type Reports } from './make-attempts.js';
 import { directLane } from './side-by-side.js';
+
+/** Attempts of an execution to make in the direct lane, inside a workflow task. */
+export interface DirectAttempts extends AttemptOrders, Asked {}
+
+/** Attempts at released deliveries. */
+export interface ReleasedAttempts extends DirectAttempts {
+  /** How long ago the oldest of their releases was sent, milliseconds. */
+  waited_ms?: number;
+}
+
+/** Request of a workflow to a local activity, with its time. */
+export interface Asked {
+  /** The workflow's time, milliseconds since the epoch. */
+  asked_at: number;
+}
+
+/** Dependencies of attempts in the direct lane. */
+export interface AttemptPorts extends MakeAttemptsPorts {
+  attempt: AttemptDelivery;
+  /** First attempts that may have begun before their workflow asks for them. */
+  earlyAttempts: Pick<EarlyAttempts, 'attempt' | 'has'>;
+  /** `id` is that of this process, by which it names attempts that it has begun. */
+  ledger: TaskTries & { readonly id: string };
+}
 
 /** Deliveries whose first attempt lasts longer have a row before it has ended, milliseconds. */
 const SHOWN_AFTER_MS = 250;
@@ -15,12 +40,7 @@ const SHOWN_AFTER_MS = 250;
 const OTHERS_KEEP_MS = 3_000;
 
 /** The attempts that workflows ask for in the direct lane. First attempts may have begun already. */
-export function createAttemptActivities(
-  dependencies: Pick<
-    ActivityDependencies,
-    'attempt' | 'earlyAttempts' | 'ledger' | 'rows' | 'endpoints' | 'ends' | 'sealAttempt'
-  >,
-) {
+export function createAttemptActivities(dependencies: AttemptPorts) {
   const { attempt, earlyAttempts, ledger } = dependencies;
   const makeAttempts = createMakeAttempts(dependencies);
 
@@ -74,7 +94,7 @@ export function createAttemptActivities(
 
 /** Makes attempts at some of the orders. @returns reports by positions */
 async function makeSome(
-  attempt: ActivityDependencies['attempt'],
+  attempt: AttemptDelivery,
   { orders, settings }: DirectAttempts,
   positions: readonly number[],
   lost_tries: number,

@@ -6,8 +6,33 @@ import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.j
 import { GONE } from '../../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';
+import type { NamedEndpoint } from '../../src/domain/ledger/summaries.js';
 import { hostOf } from '../../src/domain/ledger/summaries.js';
-import type { AttemptDependencies } from '../ports.js';
+import type { EndpointDirectory } from '../endpoint/endpoint-directory.js';
+
+/** Reports the results of attempts to the incidents of their endpoints. */
+export interface IncidentLog {
+  /** @param began when the attempt began, milliseconds since the epoch @param attempt `attemptName` */
+  failed(endpoint: NamedEndpoint, said: string, began: number, attempt: string): Promise<void>;
+  /**
+   * @param began likewise
+   * @param isMarked whether the endpoint was marked as failing then
+   * @param isFirst whether it was its delivery's first attempt
+   * @returns whether there is an incident
+   */
+  succeeded(endpoint: NamedEndpoint, began: number, isMarked: boolean, isFirst: boolean): Promise<boolean>;
+  /**
+   * @param attempt names the attempt that was answered 410, and disables the endpoint
+   * @param verificationRevision of the endpoint as it was attempted
+   */
+  gone(endpoint: NamedEndpoint, attempt: string, verificationRevision: number): Promise<void>;
+}
+
+/** Where the result of an attempt is recorded. */
+export interface ConcludePorts {
+  endpoints: Pick<EndpointDirectory, 'disable' | 'setFailing'>;
+  incidents: IncidentLog;
+}
 
 /** The time limit for recording that an endpoint is gone, milliseconds. The report waits for it. */
 const RECORD_LIMIT_MS = 3_000;
@@ -27,10 +52,7 @@ interface MadeAttempt {
  * Records what an attempt means for its endpoint. It does not throw if a server cannot be reached: the request has been
  * sent, and must not be sent again because of that.
  */
-export function createConclude({
-  endpoints,
-  incidents,
-}: Pick<AttemptDependencies, 'endpoints' | 'incidents'>) {
+export function createConclude({ endpoints, incidents }: ConcludePorts) {
   /** @returns the attempt's outcome for its delivery */
   return async function conclude(request: AttemptRequest, made: MadeAttempt): Promise<Outcome> {
     if (made.outcome !== 'gone') {

@@ -4,7 +4,7 @@ import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import type { FirstOrder } from '../../src/domain/delivery/attempt-order.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { ActivityDependencies, FirstAttempts } from '../ports.js';
+import type { AttemptDelivery } from './attempt-delivery.js';
 import { directLane } from './side-by-side.js';
 
 type Report = AttemptReport | null;
@@ -22,13 +22,13 @@ const UNCLAIMED_AFTER_MS = 500;
  * stored; and the workflow. The first to ask makes the attempt, so that it waits for no start. The second gets the same
  * report.
  */
-export class EarlyAttempts implements FirstAttempts {
+export class EarlyAttempts {
   /** Attempts that the first side has begun, by delivery, until the second asks for them. */
   private readonly claims = new Map<string, Promise<Report>>();
   private stopped = false;
-  private readonly make: ActivityDependencies['attempt'];
+  private readonly make: AttemptDelivery;
 
-  constructor(make: ActivityDependencies['attempt']) {
+  constructor(make: AttemptDelivery) {
     this.make = make;
   }
 

@@ -4,10 +4,42 @@ import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { parseDuration } from '../../src/domain/basics/duration.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { AttemptSlot } from '../../src/domain/endpoint/endpoint-conditions.js';
+import type { AttemptSlot, EndpointConditions } from '../../src/domain/endpoint/endpoint-conditions.js';
+import type { DeliveryOrder } from '../../src/domain/order/delivery-order.js';
 import type { OrderPlace } from '../../src/domain/order/order-rule.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { AttemptDependencies, AttemptLease, EndpointForAttempt } from '../ports.js';
+import type { EndpointDirectory, EndpointForAttempt } from '../endpoint/endpoint-directory.js';
+
+/** Assigns turns under rate limits, for all processes together. */
+export interface DeliveryTurns {
+  /** @returns the time of the turn, milliseconds since the epoch: now or later */
+  take(endpointId: string, rate: number): Promise<number>;
+}
+
+/** The right to make one of the attempts that an endpoint allows at once, in all processes together. */
+export interface AttemptLease {
+  release(): Promise<void>;
+}
+
+/** Gives such rights. */
+export interface AttemptLeases {
+  /**
+   * @param most how many the endpoint allows at once
+   * @param ms the lease ends by itself after this: its process is dead, or stands still
+   * @returns `undefined` if all are given
+   */
+  take(endpointId: string, most: number, ms: number): Promise<AttemptLease | undefined>;
+}
+
+/** Dependencies of the gate. */
+export interface GatePorts {
+  endpoints: Pick<EndpointDirectory, 'load'>;
+  turns: DeliveryTurns;
+  leases: AttemptLeases;
+  /** This process's knowledge of endpoints. */
+  conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
+  order: Pick<DeliveryOrder, 'look'>;
+}
 
 /** The attempt may be made now. */
 interface Passed {
@@ -42,13 +74,7 @@ const LEASE_MARGIN_MS = 10_000;
  * limit, the deliveries in front of it in its order, and the attempts in flight to it. None of this is an attempt, so
  * no time that passes here is charged to the endpoint.
  */
-export function createGate({
-  endpoints,
-  turns,
-  leases,
-  conditions,
-  order,
-}: Pick<AttemptDependencies, 'endpoints' | 'turns' | 'leases' | 'conditions' | 'order'>) {
+export function createGate({ endpoints, turns, leases, conditions, order }: GatePorts) {
   /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;

@@ -1,8 +1,13 @@
 import type { Info } from '@temporalio/activity';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
-import type { LedgerWriter } from '../ports.js';
 import { callerOf } from './caller.js';
+
+/** Temporal's count of the tries of workflow tasks. */
+export interface TaskTries {
+  /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
+  taskAttempt(workflowId: string, runId: string): Promise<number>;
+}
 
 /** Activities that have thrown and are tried again, the latest ones. */
 const MAX_REMEMBERED = 10_000;
@@ -21,7 +26,7 @@ const ASK_LIMIT_MS = 1_000;
  * @param waitedMs how long ago the release was sent: no task was lost if that was a moment, so Temporal is not asked
  */
 export async function lostTasks(
-  ledger: Pick<LedgerWriter, 'taskAttempt'>,
+  ledger: TaskTries,
   info: Info,
   waitedMs: number | undefined,
 ): Promise<number> {

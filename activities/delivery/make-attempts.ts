@@ -3,14 +3,14 @@ import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
 import { withoutAnswer } from '../../src/domain/delivery/carried.js';
+import type { NamedEvent } from '../../src/domain/delivery/delivery.js';
 import {
   type AttemptOrders,
   endOfAttempts,
   type MadeAttempts,
   settledOrders,
 } from '../../src/domain/records/row/attempt-orders.js';
-import type { ActivityDependencies } from '../ports.js';
-import { createKeepRows } from '../records/keep-rows.js';
+import { createKeepRows, type KeepRowsPorts } from '../records/keep-rows.js';
 
 /** How often it is asked whether another process has kept what it has attempted, milliseconds. */
 const LOOK_AGAIN_MS = 200;
@@ -19,6 +19,12 @@ export type Reports = (AttemptReport | null)[];
 
 /** Attempts wait so long for their rows to be kept, milliseconds; after that the workflow has them kept. */
 const KEPT_WITHIN_MS = 3_000;
+
+/** Dependencies of attempts whose rows are kept. */
+export interface MakeAttemptsPorts extends KeepRowsPorts {
+  /** A report as it may stand in a history: its attempt is sealed, but for what rules need. */
+  sealAttempt(event: NamedEvent | undefined, report: AttemptReport): Promise<AttemptReport>;
+}
 
 /** How attempts are made, and what their makers know. */
 export interface Making {
@@ -45,9 +51,7 @@ export interface Making {
  *
  * A record of a task that was lost counts: no attempt is made in its place.
  */
-export function createMakeAttempts(
-  dependencies: Pick<ActivityDependencies, 'rows' | 'endpoints' | 'ends' | 'sealAttempt'>,
-) {
+export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
   const { rows, sealAttempt } = dependencies;
   const keepRows = createKeepRows(dependencies);
 
@@ -102,10 +106,14 @@ export function createMakeAttempts(
 
   /** Records that earlier tasks have made of attempts. */
   async function recordedOf({ run, turn, orders }: AttemptOrders) {
-    const keys = orders.map(({ event, endpoint_id }) => ({ event_id: event.event_id, endpoint_id }));
-    const recorded = await rows.recorded(run.run_id, turn, keys);
-    return orders.flatMap(({ attempt }, position) => {
-      const snapshot = recorded.get(deliveryId(keys[position] ?? { event_id: '', endpoint_id: '' }));
+    const keyOf = ({ event, endpoint_id }: AttemptOrders['orders'][number]) => ({
+      event_id: event.event_id,
+      endpoint_id,
+    });
+    const recorded = await rows.recorded(run.run_id, turn, orders.map(keyOf));
+    return orders.flatMap((order, position) => {
+      const { attempt } = order;
+      const snapshot = recorded.get(deliveryId(keyOf(order)));
       const isMade = snapshot?.record.attempts.some(({ number }) => number === attempt.number);
       return snapshot && isMade ? [{ position, index: attempt.index, snapshot }] : [];
     });

@@ -1,8 +1,26 @@
 import { Context } from '@temporalio/activity';
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
-import { FIRST_RELEASE_RATE, type ReleaseResult } from '../../src/domain/endpoint/release.js';
+import {
+  FIRST_RELEASE_RATE,
+  type ReleaseOptions,
+  type ReleaseResult,
+} from '../../src/domain/endpoint/release.js';
 import { temporalClock } from '../../src/domain/time/shared-time.js';
-import type { ActivityDependencies } from '../ports.js';
+import type { Timings } from '../../src/domain/timings.js';
+import type { EndpointDirectory } from '../endpoint/endpoint-directory.js';
+
+/** Dependencies of a release. */
+export interface ReleasePorts {
+  endpoints: Pick<EndpointDirectory, 'loadFresh'>;
+  ledger: {
+    /**
+     * Releases what waits for an endpoint, oldest first. It lasts until nothing is left, or deliveries to the endpoint
+     * wait again.
+     */
+    releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
+  };
+  timings: Pick<Timings, 'older_incident_ms'>;
+}
 
 /** The backlog to release. */
 interface ReleaseRequest extends EndpointKey {
@@ -17,11 +35,7 @@ interface ReleaseRequest extends EndpointKey {
  * Releases what waits for an endpoint, oldest first, at a rate that the endpoint can handle, until nothing is left or
  * deliveries to it wait again. Repeated after a crash, it releases what waits then, at the rate it had reached.
  */
-export function createReleaseParkedDeliveries({
-  ledger,
-  endpoints,
-  timings,
-}: Pick<ActivityDependencies, 'ledger' | 'endpoints' | 'timings'>) {
+export function createReleaseParkedDeliveries({ ledger, endpoints, timings }: ReleasePorts) {
   return async function releaseParkedDeliveries({
     account_id,
     endpoint_id,

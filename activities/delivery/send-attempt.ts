@@ -12,14 +12,29 @@ import { inFormat } from '../../src/domain/sending/payload-format.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
+import type { Tracing } from '../../src/domain/trace/tracing.js';
+import type { EndpointForAttempt } from '../endpoint/endpoint-directory.js';
 import type {
-  AttemptDependencies,
-  EndpointForAttempt,
   HttpAnswer,
   HttpPoster,
   HttpRequest,
-} from '../ports.js';
+  InboxExchange,
+  ListenerExchange,
+} from '../http/exchange.js';
 import { createAuthorizedExchange } from './authorization/authorized-exchange.js';
+
+/** Dependencies of a request, and values that all requests have. */
+export interface SendPorts {
+  poster: HttpPoster;
+  listenerExchange: ListenerExchange;
+  inboxExchange: InboxExchange;
+  /** Absent if nothing is traced. */
+  tracing?: Pick<Tracing, 'attempt'> | undefined;
+  /** Sent as `User-Agent`. */
+  userAgent: string;
+  /** The address of the API as subscribers see it; absent if they cannot reach it. */
+  publicUrl?: string | undefined;
+}
 
 /** The most characters of a response's body that are kept in the delivery's record. */
 const SNIPPET_LENGTH = 1_024;
@@ -54,10 +69,7 @@ export function createSend({
   tracing,
   userAgent,
   publicUrl,
-}: Pick<
-  AttemptDependencies,
-  'poster' | 'listenerExchange' | 'inboxExchange' | 'tracing' | 'userAgent' | 'publicUrl'
->) {
+}: SendPorts) {
   const exchangeAs = createAuthorizedExchange(poster);
 
   /** @param payload opened */

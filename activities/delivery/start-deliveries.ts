@@ -1,5 +1,4 @@
 import { Context } from '@temporalio/activity';
-import type { ActivityDependencies } from '../ports.js';
 
 /**
  * How many are started at once: in groups that is three to six calls to Temporal, which on another machine wait longer
@@ -14,11 +13,23 @@ export interface TargetRange {
   end: number;
 }
 
+/** Starts deliveries of an event that is stored. */
+export interface FanOutPorts {
+  ledger: {
+    /**
+     * Starts some of an event's deliveries, unless that has been done already.
+     *
+     * @param first where the first of them is among the event's targets @param end where they end
+     */
+    startSome(eventId: string, first: number, end: number): Promise<void>;
+  };
+}
+
 /**
  * Starts a part of the deliveries of the fan-out that calls it. Repeated after a crash, it continues after its last
  * heartbeat, and starts nothing twice.
  */
-export function createStartDeliveries({ ledger }: Pick<ActivityDependencies, 'ledger'>) {
+export function createStartDeliveries({ ledger }: FanOutPorts) {
   return async function startDeliveries({ event_id, first, end }: TargetRange): Promise<void> {
     const context = Context.current();
     const done: unknown = context.info.heartbeatDetails;

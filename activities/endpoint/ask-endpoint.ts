@@ -1,10 +1,33 @@
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
+import type { Endpoint, VerificationSubject } from '../../src/domain/endpoint/endpoint.js';
+import type { DeliveryOptions } from '../../src/domain/sending/delivery-options.js';
 import { unmaskOptions } from '../../src/domain/sending/delivery-options.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import type { createAuthorizedExchange } from '../delivery/authorization/authorized-exchange.js';
-import type { EndpointForVerification, HttpAnswer, HttpRequest } from '../ports.js';
+import type { HttpAnswer, HttpRequest } from '../http/exchange.js';
+import type { RequestSecrets } from './endpoint-directory.js';
+
+/** Fields of an endpoint that verification needs. */
+export interface EndpointForVerification
+  extends VerificationSubject,
+    RequestSecrets,
+    Pick<
+      Endpoint,
+      | 'id'
+      | 'account_id'
+      | 'target_url'
+      | 'verification_method'
+      | 'rate_limit'
+      | 'legacy_header_prefix'
+      | keyof DeliveryOptions
+    > {
+  /** Token that the subscriber must return. */
+  verification_token: string;
+  /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */
+  verify_token?: string;
+}
 
 /** Kind of the event that a verification by `challenge` posts. */
 const VERIFICATION_KIND = 'endpoint.verification';

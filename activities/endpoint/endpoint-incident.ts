@@ -1,22 +1,60 @@
+import type { Alert } from '../../src/domain/alert/alert.js';
 import { alertOf } from '../../src/domain/alert/alert.js';
+import type { AcceptedEvent, DeliveryTarget } from '../../src/domain/delivery/delivery.js';
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
-import type { FailingMark } from '../../src/domain/endpoint/incident.js';
+import type { FailingMark, IncidentOutcome } from '../../src/domain/endpoint/incident.js';
 import type { DisableCause } from '../../src/domain/endpoint/incident-machine.js';
 import { type OperationalEvent, operationalEventId } from '../../src/domain/event/operational-event.js';
 import { hostOf } from '../../src/domain/ledger/summaries.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { AlertRaiser, EndpointDirectory, IncidentStore, LedgerWriter } from '../ports.js';
+import type { EndpointDirectory } from './endpoint-directory.js';
+
+/** Incidents of endpoints, as they are kept. Both may be repeated. */
+export interface IncidentStore {
+  /** Records that an incident began. @param since ISO 8601, UTC: the first failure */
+  began(endpoint: EndpointKey, since: string): Promise<void>;
+  /** Records how the open incident of an endpoint ended. */
+  ended(endpoint: EndpointKey, outcome: IncidentOutcome): Promise<void>;
+}
+
+/** Alerts people to what happens to endpoints. */
+export interface AlertRaiser {
+  /** Whether people are alerted to events of a kind. */
+  concerns(kind: string): boolean;
+  /** Raises an alert. Repeated, it is sent once. */
+  raise(alert: Alert): Promise<void>;
+}
 
 /** That an endpoint is failing, or with `null` that it is not. */
 interface MarkChange extends EndpointKey {
   failing: FailingMark | null;
 }
 
-interface IncidentPorts {
+/** Dependencies of operational events. */
+export interface EmitPorts {
+  endpoints: Pick<EndpointDirectory, 'watchers'>;
+  ledger: {
+    /** Accepts an event, once, however often it is called: it is stored, and its deliveries are started after that. */
+    accept(offer: { event: AcceptedEvent; targets: readonly DeliveryTarget[] }): Promise<unknown>;
+  };
+}
+
+/** Dependencies of incidents. */
+export interface IncidentPorts {
+  /** Absent if nobody is alerted. */
   raiser?: AlertRaiser | undefined;
   endpoints: EndpointDirectory;
   incidentStore: IncidentStore;
-  ledger: LedgerWriter;
+  ledger: EmitPorts['ledger'] & {
+    /** Attempts one of the oldest deliveries that wait for an endpoint, if there is one. */
+    probe(endpoint: EndpointKey): Promise<void>;
+    /**
+     * Starts the release of what waits for an endpoint.
+     *
+     * @param retries whether deliveries that wait for a retry go along with those that are parked
+     */
+    release(endpoint: EndpointKey, retries: boolean): Promise<void>;
+  };
 }
 
 /** Activities by which incidents and time change an endpoint. Each may be repeated after a crash. */
@@ -121,7 +159,7 @@ async function emit(
     const endpoint = await endpoints.load(account_id, String(payload['endpoint_id']));
     await raiser.raise(
       alertOf(
-        { id: operationalEventId(at, transition), kind, at, account_id },
+        { id: operationalEventId({ at, transition }), kind, at, account_id },
         payload,
         hostOf(endpoint?.target_url),
       ),
@@ -132,14 +170,14 @@ async function emit(
 
 /** Sends an operational event to the endpoints that are registered for its kind, if there are any. */
 export async function emitTo(
-  { endpoints, ledger }: Pick<IncidentPorts, 'endpoints' | 'ledger'>,
+  { endpoints, ledger }: EmitPorts,
   { account_id, kind, at, transition, payload }: OperationalEvent,
 ): Promise<void> {
   const targets = await endpoints.watchers(account_id, kind, payload);
   if (targets.length === 0) return;
   const event = {
     account_id,
-    event_id: operationalEventId(at, transition),
+    event_id: operationalEventId({ at, transition }),
     event_kind: kind,
     accepted_at: at,
   };

@@ -2,8 +2,42 @@ import type { VerificationSubject } from '../../src/domain/endpoint/endpoint.js'
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import { apiUrl } from '../../src/domain/http/versions.js';
 import { createAuthorizedExchange } from '../delivery/authorization/authorized-exchange.js';
-import type { ActivityDependencies, PendingEndpoints } from '../ports.js';
+import type { HttpPoster } from '../http/exchange.js';
+import type { EndpointForVerification } from './ask-endpoint.js';
 import { askEndpoint } from './ask-endpoint.js';
+
+/** The endpoints that have not been verified yet. */
+export interface PendingEndpoints {
+  /** The endpoint, with a token; `undefined` if it was deleted or is not pending any more. */
+  loadPending(endpoint: EndpointKey): Promise<EndpointForVerification | undefined>;
+  /**
+   * Takes it into service, unless it has changed since it was verified.
+   *
+   * @param subject what was verified
+   * @returns whether it was taken into service
+   */
+  verified(
+    endpoint: EndpointKey,
+    subject: VerificationSubject,
+    allowedRate: number | undefined,
+  ): Promise<boolean>;
+  /** Releases the deliveries that were parked while it was being verified, if it is active now. */
+  release(endpoint: EndpointKey): Promise<void>;
+  /** Records why it is still pending, unless it has changed since that version was asked. */
+  explain(endpoint: EndpointKey, reason: string, verificationRevision: number): Promise<void>;
+  /** Disables it, unless it has changed since that version was asked. */
+  giveUp(endpoint: EndpointKey, reason: string, verificationRevision: number | undefined): Promise<void>;
+}
+
+/** Dependencies of verifications. */
+export interface VerificationPorts {
+  pending: PendingEndpoints;
+  poster: HttpPoster;
+  /** Sent as `User-Agent`. */
+  userAgent: string;
+  /** The address of the API as subscribers see it; absent if they cannot reach it. */
+  publicUrl?: string | undefined;
+}
 
 /** The state of a verification after an attempt, and the version of the endpoint that it is about. */
 export type VerificationReport =
@@ -38,12 +72,7 @@ async function settle(pending: PendingEndpoints, key: EndpointKey): Promise<Veri
 }
 
 /** The steps of a verification. */
-export function createVerificationActivities({
-  pending,
-  poster,
-  userAgent,
-  publicUrl,
-}: Pick<ActivityDependencies, 'pending' | 'poster' | 'userAgent' | 'publicUrl'>) {
+export function createVerificationActivities({ pending, poster, userAgent, publicUrl }: VerificationPorts) {
   const exchangeAs = createAuthorizedExchange(poster);
   return {
     /** Makes one attempt to verify an endpoint, and takes the endpoint into service if it succeeds. */

@@ -1,9 +1,20 @@
 import { Context } from '@temporalio/activity';
 import type { ErasurePlan } from '../../src/domain/privacy/erasure.js';
-import type { ActivityDependencies, SubjectErasures } from '../ports.js';
+
+/** Steps of an erasure. Everything may be repeated. */
+export interface SubjectErasures {
+  /** Records the erasure, and what it covers. */
+  begin(plan: ErasurePlan): Promise<void>;
+  /** Open deliveries of the subject that were accepted before the erasure was asked for. */
+  countOpen(plan: ErasurePlan): Promise<number>;
+  eraseKey(plan: ErasurePlan): Promise<void>;
+  cancelOpen(plan: ErasurePlan, onProgress: () => void): Promise<{ open: number; cancelled: number }>;
+  /** @param cancelled deliveries that were cancelled */
+  complete(plan: ErasurePlan, cancelled: number): Promise<void>;
+}
 
 /** The steps of an erasure. Each may be repeated. */
-export function createErasureActivities({ erasures }: Pick<ActivityDependencies, 'erasures'>) {
+export function createErasureActivities({ erasures }: { erasures: SubjectErasures }) {
   return {
     /** Records the erasure, who asked for it, and what it covers. */
     beginErasure: (plan: ErasurePlan): Promise<void> => erasures.begin(plan),

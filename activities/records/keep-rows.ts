@@ -1,16 +1,19 @@
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
-import { type End, endKindOf } from '../../src/domain/delivery/end-notice.js';
+import { type End, endKindOf, type UnannouncedEnds } from '../../src/domain/delivery/end-notice.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';
 import { endOf } from '../../src/domain/explain/timeline.js';
-import type { Told } from '../../src/domain/records/told.js';
-import type { ActivityDependencies } from '../ports.js';
+import type { DeliveryRows, Told } from '../../src/domain/records/told.js';
+import type { EndpointDirectory } from '../endpoint/endpoint-directory.js';
+
+/** Where rows and ends of deliveries are kept. */
+export interface KeepRowsPorts {
+  rows: DeliveryRows;
+  endpoints: Pick<EndpointDirectory, 'isWatched'>;
+  ends: UnannouncedEnds;
+}
 
 /** Activities that store rows of deliveries by the reports of their execution. */
-export function createKeepRows({
-  rows,
-  endpoints,
-  ends,
-}: Pick<ActivityDependencies, 'rows' | 'endpoints' | 'ends'>) {
+export function createKeepRows({ rows, endpoints, ends }: KeepRowsPorts) {
   /** @returns whether nothing else was told of them later */
   return async function keepRows(told: Told, isNew?: boolean): Promise<boolean> {
     // Before they are kept, so that no end that is kept stays unannounced.

@@ -1,12 +1,18 @@
 import { log } from '@temporalio/activity';
+import type { DeliveryRows, TerminatedExecutions } from '../../src/domain/records/told.js';
 import { sharedNow, temporalClock } from '../../src/domain/time/shared-time.js';
-import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
 
 /** Visibility lists an execution a moment after it has closed: what closed so shortly before is looked at again. */
 const LISTED_LATE_MS = 5 * 60_000;
 /** The first run looks back so far: Temporal keeps nothing longer than that, unless it is set to. */
 const FIRST_LOOK_MS = 3 * 24 * 3_600_000;
+
+/** Where executions that were terminated are found, and their rows kept. */
+export interface TerminatedPorts {
+  terminated: TerminatedExecutions;
+  rows: Pick<DeliveryRows, 'terminated'>;
+}
 
 /** Since when executions are looked at. A Temporal payload. */
 interface TerminatedRequest {
@@ -15,10 +21,7 @@ interface TerminatedRequest {
 }
 
 /** Closes the rows of deliveries whose executions were terminated in Temporal. Repeated, it closes none twice. */
-export function createRecordTerminated({
-  terminated,
-  rows,
-}: Pick<ActivityDependencies, 'terminated' | 'rows'>) {
+export function createRecordTerminated({ terminated, rows }: TerminatedPorts) {
   return function recordTerminated({ since }: TerminatedRequest): Promise<{ until: string }> {
     return whileBeating(async () => {
       const now = Math.min(temporalClock.now(), sharedNow());

@@ -1,17 +1,12 @@
-import { noticePayload } from '../../src/domain/delivery/end-notice.js';
-import { emitTo } from '../endpoint/endpoint-incident.js';
-import type { ActivityDependencies } from '../ports.js';
+import { noticePayload, type UnannouncedEnds } from '../../src/domain/delivery/end-notice.js';
+import { type EmitPorts, emitTo } from '../endpoint/endpoint-incident.js';
 import { whileBeating } from '../while-beating.js';
 
 /**
  * Tells accounts that deliveries have ended without success: an event for each endpoint, of what has ended together.
  * Repeated after a crash, it sends the same ones.
  */
-export function createTellEnds({
-  endpoints,
-  ledger,
-  ends,
-}: Pick<ActivityDependencies, 'endpoints' | 'ledger' | 'ends'>) {
+export function createTellEnds({ endpoints, ledger, ends }: EmitPorts & { ends: UnannouncedEnds }) {
   return function tellEnds(): Promise<void> {
     return whileBeating(async () => {
       for (let notice = await ends.next(); notice; notice = await ends.next()) {

@@ -4,9 +4,8 @@ import pLimit from 'p-limit';
 import type { ChangeOutcome } from '../../src/domain/change/change.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress, ReplayResult } from '../../src/domain/replay/replay.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
-import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
-import type { ReplayItemPage } from './replay-ledger.js';
+import type { ReplayItemPage, ReplayLedger } from './replay-ledger.js';
 
 /** Deliveries that are acted on at once. */
 const ACTS_AT_ONCE = 10;
@@ -20,7 +19,7 @@ interface ReplayBatch {
 }
 
 /** The steps of a replay. */
-export function createReplayActivities({ replays }: Pick<ActivityDependencies, 'replays'>) {
+export function createReplayActivities({ replays }: { replays: ReplayLedger }) {
   return {
     /** Finds what a replay acts on next. It changes nothing. */
     findForReplay: ({ plan, cursor }: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayItemPage> =>

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { type Evidence, type VerifiedCertificate, verifyCertificate } from '../domain/log/certificate.js';
 import { statementOf } from '../domain/log/statement.js';
 import { CertificateError } from '../domain/log/strict-text.js';
@@ -22,14 +23,40 @@ export async function verify(
 ): Promise<void> {
   if (consistency !== undefined && checkpoint === undefined)
     throw new Error('--consistency goes with --checkpoint: it links that checkpoint to the certificate.');
-  const [certificate, ...given] = await Promise.all(
-    [path, payload, checkpoint, consistency, timestampCa].map((file) => file && readFile(file, 'utf8')),
+  const certificate = await certificateIn(path);
+  const given = await Promise.all(
+    [payload, checkpoint, consistency, timestampCa].map((file) => file && readFile(file, 'utf8')),
   );
   const [opening, other, proof, authorities] = given;
   const evidence: Evidence = { key, opening, checkpoint: other, consistency: proof, witnesses: witness };
-  const verified = verifyCertificate(certificate ?? '', evidence);
+  const verified = verifyCertificate(certificate, evidence);
   const stamped = authorities === undefined ? undefined : await stampOf(verified, authorities);
   print(statementOf({ ...verified, stamped }, evidence));
+}
+
+/**
+ * The text of a certificate's file.
+ *
+ * @throws CertificateError if it is the error that the server responded with instead of a certificate: the error's text
+ */
+async function certificateIn(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8');
+  const { success, data } = problem.safeParse(parsed(text));
+  if (success)
+    throw new CertificateError(`${path} has no certificate, but an error of the server: ${data.detail}`);
+  return text;
+}
+
+/** An error of the API, as far as it matters here. */
+const problem = z.object({ status: z.number(), title: z.string(), detail: z.string() });
+
+/** The value of a JSON text; `undefined` if it is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function stampOf({ note, timestamp }: VerifiedCertificate, authorities: string) {
@@ -55,7 +82,7 @@ export async function verifyComplete(
   const events = new Map<number, Set<string>>();
   const accounts = new Set<string | undefined>();
   for (const path of paths) {
-    const { record } = verifyCertificate(await readFile(path, 'utf8'), { key, witnesses: witness });
+    const { record } = verifyCertificate(await certificateIn(path), { key, witnesses: witness });
     const { type, account_id, event_id, sequence, first = sequence, last = sequence } = record;
     if (first === undefined || last === undefined)
       throw new Error(`${path} is of a ${type} without a number: leave it out.`);

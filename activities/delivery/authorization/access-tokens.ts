@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import * as oauth from 'oauth4webapi';
 import { roomFor } from '../../../src/domain/basics/bounded-memory.js';
 import { BEARER_TOKEN, type ClientCredentials } from '../../../src/domain/sending/delivery-options.js';
-import type { HttpPoster } from '../../ports.js';
+import type { HttpPoster } from '../../http/exchange.js';
 
 /** Tokens that are remembered: those that were used last. */
 const MAX_REMEMBERED = 10_000;

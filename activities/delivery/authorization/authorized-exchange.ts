@@ -1,5 +1,5 @@
 import type { Authentication } from '../../../src/domain/sending/delivery-options.js';
-import type { HttpExchange, HttpPoster, HttpRequest } from '../../ports.js';
+import type { HttpExchange, HttpPoster, HttpRequest } from '../../http/exchange.js';
 import { AccessTokens, NoTokenError } from './access-tokens.js';
 
 /** An exchange with an endpoint, and the token that was sent. */

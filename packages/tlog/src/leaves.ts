@@ -120,7 +120,8 @@ export class LogLeaves {
       if (conflicts > MAX_CONFLICTS) throw new Error('the log grew faster than this process could append');
     }
     await this.requireStored(new Map(runs.flatMap((run, at) => numbersOf(run, again.get(keys[at] ?? '')))));
-    return keys.map((key) => firsts.get(key) ?? again.get(key) ?? -1);
+    const all = new Map([...again, ...firsts]);
+    return keys.map((key) => numberOf(key, all));
   }
 
   /**
@@ -212,6 +213,13 @@ function nextOf(last: Tile): Tile {
 /** The leaves of a run by their numbers. @param first absent: of none */
 function numbersOf(run: Run, first: number | undefined): [number, Buffer][] {
   return first === undefined ? [] : run.map((hash, at) => [first + at, hash]);
+}
+
+/** @throws if the run has none: whoever notes a number must have the right one */
+function numberOf(key: string, firsts: ReadonlyMap<string, number>): number {
+  const first = firsts.get(key);
+  if (first === undefined) throw new Error('a run that was appended has no number');
+  return first;
 }
 
 function keyOfRun(run: Run): string {

@@ -36,8 +36,8 @@ export class RecentLeaves {
    */
   findRun(run: readonly Buffer[]): number | undefined {
     const first = this.numbers.get(keyOf(run[0]));
-    const isThere = run.every((hash, at) => this.numbers.get(keyOf(hash)) === (first ?? -1) + at);
-    return isThere ? first : undefined;
+    if (first === undefined) return undefined;
+    return run.every((hash, at) => this.numbers.get(keyOf(hash)) === first + at) ? first : undefined;
   }
 
   /** Forgets all: the stored leaves are others. */

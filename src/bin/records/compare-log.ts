@@ -7,6 +7,7 @@ import { canonicalJson, changeRecord, voidRecord } from '../../domain/records/re
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { LoggableChange } from '../../models/change/change-seal.js';
 import type { Database } from '../../models/database.js';
+import { NO_LEAF } from '../../models/log/in-log.js';
 import type { Memory } from '../../models/log/log.js';
 import { leafIn, nameOf, type Segment } from '../../models/log/segments.js';
 import type { AuditedDelivery, ClosedRow } from '../../models/records/record-audit.js';
@@ -89,7 +90,8 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
       if (!row) counts.open += 1;
       else {
         const leaf = leaves[at];
-        const place = { segment: known.get(row.segment), leaf, hash: stored.get(leaf ?? -1) };
+        const hash = leaf === undefined ? undefined : stored.get(leaf);
+        const place = { segment: known.get(row.segment), leaf, hash };
         yield* compareRow({ ...delivery, row }, place, sources, marks, counts);
       }
     }
@@ -200,7 +202,7 @@ interface LoggedRecord {
   record: object;
 }
 
-function recordOfChange({ accountId, leafIndex: leaf = -1, ...salted }: LoggableChange): LoggedRecord {
+function recordOfChange({ accountId, leafIndex: leaf = NO_LEAF, ...salted }: LoggableChange): LoggedRecord {
   return { id: salted.change.id, leaf, record: changeRecord(accountId, salted) };
 }
 

@@ -1,7 +1,7 @@
+import type { AttemptDependencies } from '../../../activities/delivery/attempt-delivery.js';
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import { createPoster } from '../../../activities/http/poster.js';
-import type { AttemptDependencies } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';

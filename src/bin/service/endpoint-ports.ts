@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { DisablingAttempt, EndpointDirectory, PendingEndpoints } from '../../../activities/ports.js';
+import type { DisablingAttempt, EndpointDirectory } from '../../../activities/endpoint/endpoint-directory.js';
+import type { PendingEndpoints } from '../../../activities/endpoint/verify-endpoint.js';
 import { deliveryId, parseAttemptName } from '../../domain/basics/delivery-id.js';
 import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change/change.js';
 import { recipientsOf } from '../../domain/delivery/recipients.js';

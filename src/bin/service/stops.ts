@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 
 /** Functions that stop the parts of a process. */
@@ -67,4 +68,19 @@ export async function stopWithin(ms: number, what: string, stopping: Promise<unk
       { cause: error },
     );
   });
+}
+
+/**
+ * Stops what serves and what works at the same time: neither a client nor an attempt that takes long holds up the
+ * other.
+ */
+export async function stopSideBySide(
+  { workMs, handOverMs }: ReturnType<typeof stopLimits>,
+  serves: Stops,
+  works: Stops,
+): Promise<void> {
+  const served = serves.run();
+  const settled = served.catch(() => {});
+  const worked = Promise.race([settled, delay(handOverMs)]).then(() => works.run());
+  await stopWithin(workMs, 'What was under way', Promise.all([served, worked]));
 }

@@ -1,4 +1,5 @@
-import type { ActivityDependencies, SubjectErasures } from '../../../activities/ports.js';
+import type { ActivityDependencies } from '../../../activities/index.js';
+import type { SubjectErasures } from '../../../activities/privacy/erase-subject.js';
 import type { Settings } from '../../config/schema.js';
 import type { Attempt } from '../../domain/attempt/attempt.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';

@@ -8,6 +8,12 @@ export function present<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
+/** Values of two lists by their places. @throws RangeError if one list is longer */
+export function zip<A, B>(some: readonly A[], others: readonly B[]): [A, B][] {
+  if (some.length !== others.length) throw new RangeError('lists of different lengths have no pairs');
+  return some.map((one, at) => [one, others[at] as B]);
+}
+
 /** Deeper objects of a patch are taken as they are: nothing that is patched here is as deep. */
 const MAX_DEPTH = 16;
 

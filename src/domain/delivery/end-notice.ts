@@ -1,3 +1,4 @@
+import type { RecordedTime } from '../time/recorded-time.js';
 import type { DeliveryStatus } from './delivery.js';
 
 /** The kinds of events that tell an account which deliveries have ended without success, by their status. */
@@ -30,8 +31,8 @@ export interface End {
 export interface EndNotice extends Pick<End, 'account_id' | 'endpoint_id' | 'kind'> {
   /** The same however often it is told. */
   name: string;
-  /** ISO 8601, UTC: when they were put together. */
-  at: string;
+  /** When they were put together. */
+  at: RecordedTime;
   ends: readonly End[];
 }
 

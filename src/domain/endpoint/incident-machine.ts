@@ -1,5 +1,6 @@
 import { formatDuration } from '../basics/duration.js';
 import type { OperationalEvent } from '../event/operational-event.js';
+import { recordedTime } from '../time/recorded-time.js';
 import { TIMINGS, type Timings } from '../timings.js';
 import { GONE } from './endpoint.js';
 import type { EndpointKey } from './endpoint-key.js';
@@ -288,7 +289,7 @@ export class IncidentMachine {
   private event(kind: string, at: string, facts: Record<string, unknown>): OperationalEvent {
     const { account_id, endpoint_id } = this.settings.endpoint;
     const transition = `${this.state.id}:${kind}`;
-    return { account_id, kind, at, transition, payload: { endpoint_id, ...facts } };
+    return { account_id, kind, at: recordedTime(at), transition, payload: { endpoint_id, ...facts } };
   }
 }
 

@@ -57,8 +57,25 @@ export function meaningsOf<Filters extends object, Meaning, Context>(
   });
 }
 
+/** Filters that events alone do not answer. */
+const ABOUT_DELIVERIES: {
+  readonly [Name in keyof DeliveryFilter]-?: Name extends keyof EventFilter ? false : true;
+} = {
+  event_id: false,
+  event_kind: false,
+  key_token: false,
+  created_after: false,
+  created_before: false,
+  endpoint_id: true,
+  statuses: true,
+  error_code: true,
+  status_code: true,
+  any_attempt: true,
+};
+
 /** Whether anything is said of deliveries besides of their events: a list of events looks at its deliveries then. */
-export function asksForDeliveries({ endpoint_id, statuses, ...filter }: DeliveryFilter): boolean {
-  const { error_code, status_code, any_attempt } = filter;
-  return [endpoint_id, statuses, error_code, status_code, any_attempt].some((one) => one !== undefined);
+export function asksForDeliveries(filter: DeliveryFilter): boolean {
+  return (Object.keys(ABOUT_DELIVERIES) as (keyof DeliveryFilter)[]).some(
+    (name) => ABOUT_DELIVERIES[name] && filter[name] !== undefined,
+  );
 }

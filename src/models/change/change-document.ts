@@ -105,7 +105,15 @@ export function toChange(document: ChangeDocument): Change {
     },
     ...withoutNulls({ address, request_id, reason, replay, caused_by }),
     changed: document.changed,
-    ...(before && { before: JSON.parse(before) as ShownResource }),
-    ...(after && { after: JSON.parse(after) as ShownResource }),
+    ...withoutNulls({ before: resourceIn(before), after: resourceIn(after) }),
   };
+}
+
+/** Somebody has altered what is not JSON: it is left out, so that the tag is of something else. */
+function resourceIn(text: string | null | undefined): ShownResource | undefined {
+  try {
+    return text ? (JSON.parse(text) as ShownResource) : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -4,6 +4,7 @@ import type { Change } from '../../domain/change/change.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../domain/records/record.js';
 import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
+import { NO_LEAF } from '../log/in-log.js';
 import { Tags } from '../mongo/tags.js';
 import { type ChangeDocument, toChange, toSalted } from './change-document.js';
 
@@ -74,7 +75,7 @@ export class ChangeSeal {
       ...toSalted(document),
       wrong: this.whatIsWrong(document),
       isPending: document.outcome === 'pending',
-      leafIndex: in_log === true ? (leaf_index ?? -1) : undefined,
+      leafIndex: in_log === true ? (leaf_index ?? NO_LEAF) : undefined,
       follows: isKept ? before_at : undefined,
     };
   }

@@ -1,5 +1,8 @@
 import type { Model } from 'mongoose';
 
+/** Of a document that says that the log has its record, and not where: no leaf has this number. */
+export const NO_LEAF = -1;
+
 /** A document whose record goes to the log. */
 interface Logged {
   _id: string;

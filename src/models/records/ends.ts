@@ -5,6 +5,7 @@ import {
   MAX_ENDS_TOLD,
   type UnannouncedEnds,
 } from '../../domain/delivery/end-notice.js';
+import { recordedTime } from '../../domain/time/recorded-time.js';
 import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
@@ -79,7 +80,7 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
     const { account_id, endpoint_id, kind, notice_at } = first;
     return {
       name: notice,
-      at: (notice_at ?? new Date(0)).toISOString(),
+      at: recordedTime(notice_at ?? new Date(0)),
       account_id,
       endpoint_id,
       kind,

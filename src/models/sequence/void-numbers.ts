@@ -3,7 +3,7 @@ import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { NumberRange } from '../../domain/sequence/ranges.js';
 import type { VoidNumbers } from '../../domain/sequence/sequence.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
-import { noteInLog } from '../log/in-log.js';
+import { NO_LEAF, noteInLog } from '../log/in-log.js';
 import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { inOnePass } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
@@ -98,7 +98,7 @@ export class VoidRepository extends repositoryOf(voids) {
     for await (const some of inOnePass<VoidDocument>(this.model.find({ in_log })))
       yield some.map((one) => {
         const wrong = this.whatIsWrong(one);
-        return { id: one._id, ...toVoid(one), leafIndex: one.leaf_index ?? -1, wrong };
+        return { id: one._id, ...toVoid(one), leafIndex: one.leaf_index ?? NO_LEAF, wrong };
       });
   }
 

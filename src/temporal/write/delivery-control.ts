@@ -100,5 +100,7 @@ export class DeliveryControl {
 }
 
 function stillOpen(): DeliveryStateConflictError {
-  return new DeliveryStateConflictError('The delivery is open. Only a closed delivery can be sent again.');
+  return new DeliveryStateConflictError(
+    'The delivery is open. Only a closed delivery can be sent again; retry an open one.',
+  );
 }

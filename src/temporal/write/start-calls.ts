@@ -5,10 +5,6 @@ import {
   type WorkflowHandleWithStartDetails,
   type WorkflowStartOptions,
 } from '@temporalio/client';
-import {
-  type InternalWorkflowStartOptions,
-  InternalWorkflowStartOptionsSymbol,
-} from '@temporalio/client/lib/internal.js';
 import type { deliver } from '../../../workflows/index.js';
 import type { AttemptReport } from '../../domain/attempt/attempt-report.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
@@ -43,6 +39,7 @@ import { ACT_MEMO, REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/ear
 import { readMemberIds } from '../read/group-members.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 import type { PendingDelivery } from './admission.js';
+import { type OnceOnly, onceOnly } from './once-only.js';
 
 /** Begins first attempts when their event is stored. Their workflows receive the same reports. */
 export interface AttemptStarter {
@@ -91,7 +88,7 @@ const ASK_AGAIN_MS = 20;
 
 /** Policy of Temporal if there is such an execution, and the name of the call, if it is to be done once. */
 type StartPolicies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'> &
-  Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol>;
+  OnceOnly;
 
 /**
  * The calls that start executions of deliveries. A delivery or group that has been started already is not started
@@ -358,17 +355,6 @@ export interface Sender {
 
 function intervention(action: 'resend' | 'replay', { by, replay }: Sender): Intervention {
   return { action, at: sharedDate().toISOString(), by, ...(replay !== undefined && { replay }) };
-}
-
-/**
- * Temporal answers a start whose request id the execution's latest run was started with, open or closed, with that run:
- * a call that is repeated after its answer was lost starts nothing, even if the run it had started is over. The client
- * has no public option for it.
- */
-function onceOnly(
-  name: string,
-): Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol> {
-  return { [InternalWorkflowStartOptionsSymbol]: { requestId: name } };
 }
 
 /** Deliveries as a group's input: each event once, even if several deliveries are of it. */

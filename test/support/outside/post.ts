@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpPoster, HttpTrace } from '../../../activities/ports.js';
+import type { HttpAnswer, HttpPoster, HttpTrace } from '../../../activities/http/exchange.js';
 import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 
 /** An answer, or why there is none, with every field to look at. */

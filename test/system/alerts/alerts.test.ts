@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, equal, match, ok, rejects } from 'node:assert/strict';
 import { createMailSender } from '../../../activities/alert/mail.js';
 import { createSendAlerts } from '../../../activities/alert/send-alerts.js';
-import type { EndpointForAttempt } from '../../../activities/ports.js';
+import type { EndpointForAttempt } from '../../../activities/endpoint/endpoint-directory.js';
 import type { AlertMessage } from '../../../src/domain/alert/alert-text.js';
 import { alertsWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';

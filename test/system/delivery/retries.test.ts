@@ -188,7 +188,7 @@ describe('retries', () => {
     }
   });
 
-  it('stop where the park limit is reached: expired, Failed [world]', async () => {
+  it('stop where the park limit is reached: expired, Failed, and can be sent again [world]', async () => {
     const impatient = await sharedSystem({ HOOKLINE_PARK_LIMIT: '300ms' });
     client = await impatient.account();
     await client.register(receiver.url, { status: 'paused' });
@@ -203,5 +203,10 @@ describe('retries', () => {
       (status) => status === 'FAILED',
     );
     assert.equal(receiver.received.length, 0);
+
+    const [endpoint] = (await client.request('GET', '/v18.0/endpoints')).json.data;
+    await client.request('PATCH', `/v18.0/endpoints/${endpoint.id}`, { body: { status: 'active' } });
+    await client.request('POST', `/v18.0/deliveries/${id}/resend`, { body: {} });
+    await client.deliveryUntil(id, ({ status }) => status === 'delivered');
   });
 });

@@ -3,6 +3,7 @@ import { emitTo } from '../../../activities/endpoint/endpoint-incident.js';
 import { endpointDirectory } from '../../../src/bin/service/endpoint-ports.js';
 import { createKnowledge, createStarter } from '../../../src/bin/service/ledger.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { recordedTime } from '../../../src/domain/time/recorded-time.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -207,7 +208,7 @@ describe('incidents of endpoints', () => {
     const { settings, database } = shared;
     const ledger = createStarter(settings, shared, createKnowledge(settings, shared), undefined);
     const ports = { ledger, endpoints: endpointDirectory(database.endpoints) };
-    const at = new Date().toISOString();
+    const at = recordedTime(new Date());
     const tell = (transition: string) =>
       emitTo(ports, {
         account_id: watching.accountId,

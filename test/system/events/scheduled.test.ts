@@ -96,6 +96,10 @@ describe('a scheduled event', () => {
     const thief = await system.account();
     for (const method of ['GET', 'DELETE'])
       assert.equal((await thief.request(method, `${PATH}/${id}`)).status, 404);
+    const key = { 'idempotency-key': 'of-both' };
+    const [own, other] = [await schedule('PT1H', key), await schedule('PT1H', key, thief)];
+    assert.deepEqual([own.status, other.status], [201, 201], other.text);
+    assert.notEqual(own.json.id, other.json.id);
   });
 
   it('is the same when it is sent again with its key', async () => {
@@ -105,6 +109,16 @@ describe('a scheduled event', () => {
     const other = { raw: JSON.stringify({ ...JSON.parse(PURCHASE), total: 1 }), headers: key };
     const conflict = await client.request('POST', `${PATH}/purchase?deliver_after=60`, other);
     assert.equal(conflict.json.code, 'idempotency_conflict');
+  });
+
+  it('is one event, also if the process that has begun to send it dies', async () => {
+    const { id } = (await schedule('PT1H')).json;
+    const { scheduled } = system.database;
+    const claim = async () => {
+      const found = (await scheduled.get(client.accountId, id)) ?? assert.fail();
+      return (await scheduled.claim(found))?.event_id ?? assert.fail();
+    };
+    assert.equal(await claim(), await claim());
   });
 
   it('is refused for a time that is past, more than a year ahead, or none', async () => {

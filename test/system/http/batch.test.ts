@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
@@ -43,6 +44,20 @@ describe('a batch of reads', () => {
     );
     const nobody = apiClient(system.url, { accountId: '', key: 'hlk_none', keyId: '' });
     assert.equal((await batch(['/v18.0/me'], nobody)).status, 401);
+  });
+
+  it('is for the account that its request names', async () => {
+    const platform = await system.account(PLATFORM_SCOPES);
+    const { json: account } = await platform.request('POST', '/v18.0/accounts', { body: { name: 'shop' } });
+    const headers = { 'hookline-account': account.id };
+    const endpoint = { target_url: 'https://subscriber.example/', event_kinds: ['purchase'] };
+    const { json: own } = await platform.request('POST', '/v18.0/endpoints', { body: endpoint, headers });
+    const body = { reads: ['/v18.0/endpoints?fields=id'] };
+    const { json } = await platform.request('POST', '/v18.0/batch', { body, headers });
+    assert.deepEqual(json.responses[0], {
+      status: 200,
+      body: { data: [{ id: own.id }], paging: { cursors: {} } },
+    });
   });
 
   it('is of 1 to 50 paths of the API, and of no exports', async () => {

@@ -115,4 +115,18 @@ describe('a rate limiter', () => {
     assert.equal(limited.consume('ada', NOON, 6).refusal, undefined);
     assert.equal(limiter('off').consume('ada', NOON, 1).headers['ratelimit'], '"token-1m";r=0;t=60');
   });
+
+  it('shares what it counts with other processes, by its own limits and by those of a caller', () => {
+    const [here, there] = [limiter('2/1m'), limiter('2/1m')];
+    for (const table of here.tables) table.onNews = () => {};
+    here.consume('ada', NOON, undefined, 2);
+    here.consume('bob', NOON, 4, 4);
+    for (const table of here.tables) {
+      const { id = '', add = {} } = table.news(NOON) ?? {};
+      there.tables.find(({ name }) => name === table.name)?.learn(id, add, NOON);
+    }
+    assert.ok(there.refuses('ada', NOON));
+    assert.ok(there.consume('bob', NOON, 4).refusal);
+    assert.equal(there.consume('eve', NOON, 4).refusal, undefined);
+  });
 });

@@ -39,6 +39,14 @@ describe('lists of endpoints that other services give', () => {
     match(second.notes.join('\n'), /no secret of it[\s\S]*channels project_123/);
   });
 
+  it('of older servers of Svix keep the event types and the rate limit, which have other names there', () => {
+    const { found } = read(svix, [
+      { id: 'ep_1', url: 'https://example.com/', filterTypes: ['user.signup'], rateLimit: 5 },
+    ]);
+    deepEqual(found[0]?.body.event_kinds, ['user.signup']);
+    equal(found[0]?.body.rate_limit, 5);
+  });
+
   it('of Convoy take what an endpoint gets from its subscriptions, and its newest secret', () => {
     const { found, leftOut } = read(convoy, listOf('convoy'));
     const [first, second] = found;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { AttemptDependencies } from '../../../activities/delivery/attempt-delivery.js';
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
-import type { AttemptDependencies, HttpAnswer, HttpExchange } from '../../../activities/ports.js';
+import type { HttpAnswer, HttpExchange } from '../../../activities/http/exchange.js';
 import { reasonOf, waitCause } from '../../../src/domain/attempt/cause.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';

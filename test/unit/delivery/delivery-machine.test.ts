@@ -68,6 +68,33 @@ describe('the delivery machine', () => {
     assert.equal(bench.now, START + PARK_LIMIT);
   });
 
+  it('expires as well when it was paused itself, and not while it is resumed in time', () => {
+    const [paused, resumed] = [new Bench(), new Bench()];
+    for (const { machine } of [paused, resumed]) {
+      machine.settle({ kind: 'not_attempted', endpoint: 'paused' });
+      machine.act('pause', 'key_1');
+    }
+    assert.equal(paused.next(), undefined);
+    assert.deepEqual([paused.machine.record.status, paused.now], ['expired', START + PARK_LIMIT]);
+    resumed.now += PARK_LIMIT - 1;
+    resumed.machine.act('resume', 'key_1');
+    assert.equal(resumed.next(), 'released');
+  });
+
+  it('waits for the whole limit again after an attempt, because an attempt is no wait', () => {
+    const bench = new Bench();
+    bench.machine.settle({ kind: 'not_attempted', endpoint: 'failing' });
+    bench.now += PARK_LIMIT - HOUR;
+    assert.equal(bench.machine.release(1), true);
+    assert.equal(bench.next(), 'released');
+    bench.machine.settle(bench.answer('released', 503));
+    assert.equal(bench.next(), 'schedule');
+    const parked = bench.now;
+    bench.machine.settle({ kind: 'not_attempted', endpoint: 'failing' });
+    assert.equal(bench.next(), undefined);
+    assert.deepEqual([bench.machine.record.status, bench.now], ['expired', parked + PARK_LIMIT]);
+  });
+
   it('tries a failing endpoint again at the given time, and expires in the end', () => {
     const bench = new Bench();
     let looks = 0;

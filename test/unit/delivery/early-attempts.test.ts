@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import type { AttemptPorts } from '../../../activities/delivery/attempts.js';
 import { createAttemptActivities } from '../../../activities/delivery/attempts.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
-import type { ActivityDependencies } from '../../../activities/ports.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import type { AttemptOrder } from '../../../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
@@ -49,7 +49,7 @@ describe('early attempts', () => {
     };
     const earlyAttempts = new EarlyAttempts(attempt);
     const none = { keep: async () => new Set(), note: async () => {}, isWatched: async () => false };
-    const others = { ledger: {}, rows: none, endpoints: none, ends: none } as unknown as ActivityDependencies;
+    const others = { ledger: {}, rows: none, endpoints: none, ends: none } as unknown as AttemptPorts;
     const { attemptFirst } = createAttemptActivities({ ...others, attempt, earlyAttempts });
     const asWorkflow = (runId: string) =>
       new MockActivityEnvironment({ workflowExecution: { workflowId: 'delivery', runId } }, { logger });

@@ -7,6 +7,7 @@ import {
   noticePayload,
 } from '../../../src/domain/delivery/end-notice.js';
 import { findEventKind } from '../../../src/domain/event/event-kinds.js';
+import { recordedTime } from '../../../src/domain/time/recorded-time.js';
 
 describe('The event that tells of ends without success', () => {
   const end = (n: number) => ({
@@ -22,7 +23,7 @@ describe('The event that tells of ends without success', () => {
   const notice = (count: number) =>
     noticePayload({
       name: 'notice',
-      at: '2026-11-24T12:00:00.000Z',
+      at: recordedTime('2026-11-24T12:00:00.000Z'),
       account_id: 'acct_1',
       endpoint_id: 'ep_1',
       kind: 'delivery.expired',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ReleasePorts } from '../../../activities/delivery/release-parked-deliveries.js';
 import { createReleaseParkedDeliveries } from '../../../activities/delivery/release-parked-deliveries.js';
-import type { ActivityDependencies } from '../../../activities/ports.js';
 import type { ReleaseOptions } from '../../../src/domain/endpoint/release.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 
@@ -17,7 +17,7 @@ async function askedDuringRelease(remembered: object, now: object | undefined): 
         return { released: 0, stopped: false };
       },
     },
-  } as unknown as ActivityDependencies);
+  } as unknown as ReleasePorts);
   const request = { account_id: 'acct_1', endpoint_id: 'ep_1', per_second: 20 };
   await new MockActivityEnvironment().run(releaseParkedDeliveries, request);
   return answers.join();

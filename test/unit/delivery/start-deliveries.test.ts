@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import type { FanOutPorts } from '../../../activities/delivery/start-deliveries.js';
 import { createStartDeliveries } from '../../../activities/delivery/start-deliveries.js';
-import type { LedgerWriter } from '../../../activities/ports.js';
 
 /** That an activity fails, as one does here, is no news. */
 const logger = new DefaultLogger('ERROR');
@@ -16,10 +16,10 @@ describe('starting the deliveries of a fan-out', () => {
         if (first === failAt) throw new Error('Temporal cannot be reached');
         started.push([first, end]);
       },
-    } satisfies Partial<LedgerWriter>;
+    } satisfies FanOutPorts['ledger'];
     const environment = new MockActivityEnvironment({ heartbeatDetails: lastHeartbeat }, { logger });
     environment.on('heartbeat', (place: number) => heartbeats.push(place));
-    const activity = createStartDeliveries({ ledger: ledger as unknown as LedgerWriter });
+    const activity = createStartDeliveries({ ledger });
     const error = await environment.run(activity, { event_id: 'evt_1', first: 0, end: 640 }).then(
       () => undefined,
       (caught: unknown) => caught,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import type { PendingEndpoints, VerificationPorts } from '../../../activities/endpoint/verify-endpoint.js';
 import { createVerificationActivities } from '../../../activities/endpoint/verify-endpoint.js';
-import type { ActivityDependencies, PendingEndpoints } from '../../../activities/ports.js';
 
 const KEY = { account_id: 'acct', endpoint_id: 'ep' };
 const SUBJECT = { target_url: 'https://example.com/', verification_revision: 1 };
@@ -21,7 +21,7 @@ describe('a confirmation that is taken in again after a crash', () => {
         if (releases === 1) throw new Error('Temporal cannot be reached');
       },
     } as unknown as PendingEndpoints;
-    const { confirmEndpoint } = createVerificationActivities({ pending } as unknown as ActivityDependencies);
+    const { confirmEndpoint } = createVerificationActivities({ pending } as unknown as VerificationPorts);
     await assert.rejects(confirmEndpoint(KEY, undefined, SUBJECT), /Temporal cannot be reached/);
     assert.deepEqual(await confirmEndpoint(KEY, undefined, SUBJECT), { state: 'settled' });
     assert.equal(releases, 2);

@@ -6,7 +6,7 @@ import { mock } from 'node:test';
 import fc from 'fast-check';
 import { createChatSender } from '../../../activities/alert/chat.js';
 import { createSend } from '../../../activities/delivery/send-attempt.js';
-import type { HttpRequest } from '../../../activities/ports.js';
+import type { HttpRequest } from '../../../activities/http/exchange.js';
 import { oneLine } from '../../../packages/embedded-servers/src/index.js';
 import { decidingClauses, describeCondition } from '../../../packages/payload-contract/src/filter/index.js';
 import { invalidRequest } from '../../../src/api/http/validation.js';

@@ -82,6 +82,13 @@ export const timeParameter = z
 
 const statusCode = z.coerce.number().int().min(100).max(599);
 
+/** Each filter has a parameter here; `kindParameter` and `attemptParameters` have the rest. */
+type ParameterName =
+  | Exclude<keyof DeliveryFilter, 'key_token' | 'statuses' | 'event_kind' | 'any_attempt'>
+  | 'key'
+  | 'status'
+  | 'open';
+
 /** Filters of deliveries, besides the kind of their event. They combine: a delivery must match all that are given. */
 export const deliveryParameters = {
   endpoint_id: endpointIdParameter,
@@ -100,7 +107,7 @@ export const deliveryParameters = {
   status_code: statusCode.optional().meta({ description: 'HTTP status of the latest attempt' }),
   created_after: timeParameter,
   created_before: timeParameter,
-};
+} satisfies Record<ParameterName, z.ZodType>;
 
 /** Networks in one parameter. */
 const MAX_NETWORKS = 20;

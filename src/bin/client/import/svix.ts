@@ -3,7 +3,8 @@ import { type Format, may, partsIn, pausedIf, secretOf, texts } from './found.js
 
 /**
  * `EndpointOut` of Svix's API, and beside it what other requests say about the endpoint: `EndpointSecretOut` as
- * `secret` and `EndpointHeadersOut` as `headers` (Svix's openapi.json).
+ * `secret` and `EndpointHeadersOut` as `headers` (Svix's openapi.json). Older servers of Svix call two fields
+ * `filterTypes` and `rateLimit`.
  */
 const endpoint = z.object({
   id: z.string(),
@@ -12,8 +13,10 @@ const endpoint = z.object({
   uid: may(z.string()),
   disabled: may(z.boolean()),
   eventTypes: may(z.array(z.string())),
+  filterTypes: may(z.array(z.string())),
   channels: may(z.array(z.string())),
   throttleRate: may(z.number()),
+  rateLimit: may(z.number()),
   metadata: may(texts),
   secret: may(z.object({ key: z.string() })),
   headers: may(z.object({ headers: texts, sensitive: z.array(z.string()).default([]) })),
@@ -27,7 +30,8 @@ export const svix: Format = {
   ],
   read: (documents) =>
     partsIn(documents, (page) => ('data' in page ? page.data : undefined)).map((part) => {
-      const { id, url, uid, channels, throttleRate, ...one } = endpoint.parse(part);
+      const { id, url, uid, channels, ...one } = endpoint.parse(part);
+      const rate = one.throttleRate ?? one.rateLimit;
       const key = one.secret?.key;
       const { secret, notes } = secretOf(key && (key.startsWith('whsec_') ? key : `whsec_${key}`));
       const isChosen = (channels?.length ?? 0) > 0;
@@ -36,12 +40,12 @@ export const svix: Format = {
         id,
         body: {
           target_url: url,
-          event_kinds: one.eventTypes ?? ['*'],
+          event_kinds: one.eventTypes ?? one.filterTypes ?? ['*'],
           description: one.description ?? '',
           metadata: { ...one.metadata, ...(uid && { svix_uid: uid }) },
           headers: one.headers?.headers ?? {},
           legacy_header_prefix: 'svix-',
-          ...(throttleRate && { rate_limit: throttleRate }),
+          ...(rate && { rate_limit: rate }),
           ...pausedIf(one.disabled && 'disabled', isChosen && 'choice of channels', 'Svix'),
           ...(secret && { secret }),
         },

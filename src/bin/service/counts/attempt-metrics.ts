@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { AttemptObserver } from '../../../../activities/ports.js';
+import type { AttemptObserver } from '../../../../activities/delivery/attempt-delivery.js';
 import { ATTEMPT_ERROR_CODES, type Attempt } from '../../../domain/attempt/attempt.js';
 import type { AttemptReport } from '../../../domain/attempt/attempt-report.js';
 import { type Answer, decide } from '../../../domain/attempt/outcome.js';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { AttemptObserver } from '../../../../activities/ports.js';
+import type { AttemptObserver } from '../../../../activities/delivery/attempt-delivery.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import { MinuteCount } from '../../../domain/stats/minute-count.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';

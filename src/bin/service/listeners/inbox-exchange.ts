@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import type { InboxExchange } from '../../../../activities/ports.js';
+import type { InboxExchange } from '../../../../activities/http/exchange.js';
 import { schemeOf, sign } from '../../../domain/delivery/signature.js';
 import { MAX_RECEIVED_HEADERS } from '../../../domain/listener/inbox.js';
 import type { InboxRepository } from '../../../models/endpoint/inboxes.js';

@@ -50,17 +50,17 @@ export function createChangeAppender(
         record: recordOf(accountId, salted),
       })),
     );
-    await changes.logged(new Map(right.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
+    await changes.logged(numbers);
     for (const one of right) await lookBefore(one);
     return right.length;
   };
 
   const withoutLeaf = async (some: readonly LoggableChange[]): Promise<LoggableChange[]> => {
-    const leaves = await log.leavesAt(some.map(({ leafIndex = -1 }) => leafIndex));
-    return some.filter(
-      ({ leafIndex = -1, accountId, ...salted }) =>
-        !leaves.get(leafIndex)?.equals(leafHash(recordOf(accountId, salted))),
-    );
+    const leaves = await log.leavesAt(some.flatMap(({ leafIndex }) => leafIndex ?? []));
+    return some.filter(({ leafIndex, accountId, ...salted }) => {
+      const leaf = leafIndex === undefined ? undefined : leaves.get(leafIndex);
+      return !leaf?.equals(leafHash(recordOf(accountId, salted)));
+    });
   };
 
   /** Those that say that the log has them, since the last pass: somebody can hide one by writing that. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { AlertRaiser } from '../../../../activities/ports.js';
+import type { AlertRaiser } from '../../../../activities/endpoint/endpoint-incident.js';
 import {
   LOG_ALTERED_REASONS,
   LogAlteredError,

@@ -1,3 +1,4 @@
+import { zip } from '../../../domain/basics/objects.js';
 import type { Database } from '../../../models/database.js';
 import type { NamedRecord, Segment } from '../../../models/log/segments.js';
 import { createTeller, type LogWatch } from './log-watch.js';
@@ -14,7 +15,7 @@ export function createSegmentAppender(
   /** @returns the numbers of their first leaves */
   const take = async (some: readonly Segment[]): Promise<number[]> => {
     const firsts = await log.appendRuns(some.map(({ hashes }) => hashes));
-    await Promise.all(some.map((segment, at) => segments.logged(segment, firsts[at] ?? -1)));
+    await Promise.all(zip(some, firsts).map(([segment, first]) => segments.logged(segment, first)));
     return firsts;
   };
 
@@ -28,11 +29,11 @@ export function createSegmentAppender(
       }
     },
 
-    /** Makes a segment of records that are kept, and takes it. @returns their numbers */
-    async append(records: readonly NamedRecord[]): Promise<number[]> {
-      if (records.length === 0) return [];
-      const [first = 0] = await take([await segments.insert(records)]);
-      return records.map((_, at) => first + at);
+    /** Makes a segment of records that are kept, and takes it. @returns their numbers, by name */
+    async append(records: readonly NamedRecord[]): Promise<Map<string, number>> {
+      if (records.length === 0) return new Map();
+      const firsts = await take([await segments.insert(records)]);
+      return new Map(firsts.flatMap((first) => records.map(({ name }, at) => [name, first + at] as const)));
     },
   };
 }

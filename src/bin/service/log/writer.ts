@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LogWrites } from '../../../../activities/ports.js';
+import type { LogWrites } from '../../../../activities/records/append-to-log.js';
 import type { Settings } from '../../../config/schema.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { canonicalJson, voidRecord } from '../../../domain/records/record.js';
@@ -69,10 +69,10 @@ export function createLogWriter(
     let appended = 0;
     for await (const some of sequences.voids.unlogged()) {
       const right = some.filter(({ wrong }) => wrong === undefined);
-      const leaves = await segments.append(
+      const numbers = await segments.append(
         right.map((one) => ({ name: one.id, record: canonicalJson(voidRecord(one)) })),
       );
-      await sequences.voids.logged(new Map(right.map(({ id }, at) => [id, leaves[at] ?? -1])));
+      await sequences.voids.logged(numbers);
       appended += right.length;
       for (const { id, wrong } of some)
         if (wrong !== undefined) await tell('void_altered', `the range of void numbers ${id}`, wrong);

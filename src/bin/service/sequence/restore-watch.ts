@@ -71,7 +71,7 @@ export function createRestoreWatch(
   const signOf = async (): Promise<Sign | undefined> => {
     const noted = await restores.all();
     const outside = await sizeOutside();
-    const isNoted = noted.some(({ id }) => Number(/^log:(\d+)$/.exec(id)?.[1] ?? -1) >= outside);
+    const isNoted = noted.some(({ id }) => Number(/^log:(\d+)$/.exec(id)?.[1]) >= outside);
     const here = outside > 0 && !isNoted ? await sizeHere() : Number.POSITIVE_INFINITY;
     if (here < outside)
       return {
