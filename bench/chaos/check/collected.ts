@@ -6,7 +6,7 @@ export interface Collected {
   posted: Posted[];
   received: Received[];
   endpoints: EndpointFacts[];
-  /** What readers of the feed got, by account. */
+  /** Content of the feeds, by account. */
   feeds: Record<string, FeedViews>;
   /** Faults as they were made. */
   disruptions: Disruption[];
