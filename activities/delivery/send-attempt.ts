@@ -5,6 +5,7 @@ import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { maskHeaders } from '../../src/domain/endpoint/endpoint-headers.js';
+import { payloadFor } from '../../src/domain/event/profile-updated.js';
 import { apiUrl } from '../../src/domain/http/versions.js';
 import { type OrderPlace, orderHeader } from '../../src/domain/order/order-rule.js';
 import { unmaskOptions } from '../../src/domain/sending/delivery-options.js';
@@ -101,7 +102,14 @@ export function createSend({
     } = unmaskOptions(endpoint, options);
     const { account_id, event_id, event_kind: kind } = request;
     const url = apiUrl(publicUrl, `/events/${event_id}`);
-    const formatted = inFormat(payload_format, { account_id, event_id, event_kind: kind, payload, url });
+    const sent = payloadFor(endpoint, kind, payload);
+    const formatted = inFormat(payload_format, {
+      account_id,
+      event_id,
+      event_kind: kind,
+      payload: sent,
+      url,
+    });
     const { body } = formatted;
     const { legacy_header_prefix } = endpoint;
     const signed = {

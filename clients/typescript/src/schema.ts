@@ -1686,6 +1686,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "profile.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive profile.updated: a profile has changed
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         */
+        post: operations["receiveProfileUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "endpoint.failing": {
         parameters: {
             query?: never;
@@ -2327,6 +2347,8 @@ export interface components {
              * @enum {string}
              */
             payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description Whether events of profile.updated have the old and new values, besides the names of fields */
+            include_values?: boolean;
             /**
              * @description v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it
              * @default v1
@@ -2464,6 +2486,8 @@ export interface components {
              * @enum {string}
              */
             payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description Whether events of profile.updated have the old and new values, besides the names of fields */
+            include_values?: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2620,6 +2644,8 @@ export interface components {
              * @enum {string}
              */
             payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description Whether events of profile.updated have the old and new values, besides the names of fields */
+            include_values?: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2787,6 +2813,8 @@ export interface components {
              * @enum {string}
              */
             payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description Whether events of profile.updated have the old and new values, besides the names of fields */
+            include_values?: boolean;
         };
         Endpoint: {
             id: string;
@@ -2916,6 +2944,8 @@ export interface components {
              * @enum {string}
              */
             payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description Whether events of profile.updated have the old and new values, besides the names of fields */
+            include_values?: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -2964,6 +2994,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             payload_format?: ("event" | "thin" | "cloudevents_structured" | "cloudevents_binary") | null;
+            include_values?: boolean | null;
         };
         Secret: {
             /** @description whsec_…, with the scheme v1 */
@@ -5037,6 +5068,8 @@ export interface components {
              * @enum {string}
              */
             payload_format?: "event" | "thin" | "cloudevents_structured" | "cloudevents_binary";
+            /** @description Whether events of profile.updated have the old and new values, besides the names of fields */
+            include_values?: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -5352,6 +5385,38 @@ export interface components {
                 logo_url?: string;
                 color?: string;
                 return_url?: string;
+            };
+        };
+        /**
+         * @description A profile has changed.
+         * @example {
+         *       "profile_id": "prof_01M7Y6GW4KS6J1CRXD65YC46K4",
+         *       "updated_at": "2026-11-21T12:00:00.000Z",
+         *       "changed_fields": [
+         *         "followers_count"
+         *       ],
+         *       "changes": {
+         *         "followers_count": {
+         *           "old": 1815,
+         *           "new": 1816
+         *         }
+         *       }
+         *     }
+         */
+        ProfileUpdatedPayload: {
+            profile_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            updated_at: string;
+            changed_fields: string[];
+            /** @description Sent to endpoints with include_values: values by the names of the changed fields. */
+            changes?: {
+                [key: string]: {
+                    old: unknown;
+                    new: unknown;
+                };
             };
         };
         /**
@@ -13862,6 +13927,81 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PurchasePayload"];
+            };
+        };
+        responses: {
+            /** @description The endpoint wants no more events: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Try again later: `Retry-After` is honored. `503` means the same. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received. A part of the response body is stored; it is otherwise ignored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The attempt failed. It is repeated as the retry schedule says. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveProfileUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id. It is the same in every attempt and resend: use it to ignore repeats.
+                 * @example evt_01M7Y2V07RS2Y47QBBGSV7HTCR
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this attempt was made, in seconds since the epoch
+                 * @example 1801180800
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Signatures of `{webhook-id}.{webhook-timestamp}.{body}`, separated by spaces: `v1,` with HMAC-SHA256 or `v1a,` with ed25519, in base64. More than one while secrets are rotated.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description The event's kind
+                 * @example purchase
+                 */
+                "webhook-event-kind": string;
+                /**
+                 * @description Number of the attempt, from 1
+                 * @example 1
+                 */
+                "webhook-attempt": string;
+                /**
+                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
+                 */
+                "webhook-order"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The payload, byte for byte as the producer sent it */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileUpdatedPayload"];
             };
         };
         responses: {

@@ -80,7 +80,7 @@ function describeBody(operation: Operation, components: SchemaComponents) {
  * their own.
  */
 function payloadsSchema(components: SchemaComponents): JsonObject {
-  const builtIn = EVENT_KINDS.filter(({ operational }) => !operational);
+  const builtIn = EVENT_KINDS.filter(({ emitted }) => !emitted);
   return {
     anyOf: [
       ...builtIn.map((kind) => payloadSchema(kind, components)),

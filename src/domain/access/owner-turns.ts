@@ -20,7 +20,8 @@ interface Line<T> {
 
 /**
  * Decides which of the things that wait is next: the platform's whose turn is longest ago; of a platform's accounts
- * likewise; of an account's the one that began first.
+ * likewise; of an account's the one that began first. In queues of libraries an item has one place; here it may wait
+ * for several owners, and goes with the first of them.
  */
 export class OwnerTurns<T> {
   private readonly lines = new Map<string, Line<T>>();

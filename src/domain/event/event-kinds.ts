@@ -2,6 +2,7 @@ import {
   KEY_KEYWORD,
   SUBJECT_KEYWORD,
 } from '../../../packages/payload-contract/src/schema/schema-keywords.js';
+import { PROFILE_UPDATED, PROFILE_UPDATED_KIND } from './profile-updated.js';
 
 /** A kind of event: a name that producers post to and endpoints register for, and the shape of its payload. */
 export interface EventKind {
@@ -12,7 +13,9 @@ export interface EventKind {
   /** JSON Schema, draft 2020-12. */
   schema: Record<string, unknown>;
   /** Sent by Hookline itself: nobody can post it, and `*` does not include it. */
-  operational?: boolean;
+  emitted?: true;
+  /** Emitted, and about endpoints and their deliveries: nothing of this sort is sent about its own deliveries. */
+  operational?: true;
 }
 
 /** Names of kinds: words of small letters, digits and underscores, with dots between, such as `order.shipped`. */
@@ -29,7 +32,7 @@ const RESERVED_WORDS = ['endpoint', 'delivery', 'hookline'];
  * Whether no account has ever been able to add a kind of this name. Kinds that are built in later are not among these.
  */
 export function isReservedEventKindName(name: string): boolean {
-  return name === 'purchase' || RESERVED_WORDS.includes(name.split('.')[0] ?? '');
+  return ['purchase', PROFILE_UPDATED].includes(name) || RESERVED_WORDS.includes(name.split('.')[0] ?? '');
 }
 
 /** Whether an account may add a kind of this name. */
@@ -50,6 +53,7 @@ function endpointKind(
     name,
     description,
     version: 1,
+    emitted: true,
     operational: true,
     schema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -62,7 +66,8 @@ function endpointKind(
 }
 
 /**
- * In an endpoint's `event_kinds`: every kind that producers post, or will post. Operational kinds are named one by one.
+ * In an endpoint's `event_kinds`: every kind that producers post, or will post. Kinds that Hookline emits are named one
+ * by one.
  */
 export const ANY_KIND = '*';
 
@@ -101,6 +106,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
       ],
     },
   },
+  PROFILE_UPDATED_KIND,
   endpointKind(
     'endpoint.failing',
     'An endpoint has begun to fail.',
@@ -187,6 +193,11 @@ export function findEventKind(name: string): EventKind | undefined {
 }
 
 /** Whether Hookline emits events of a kind itself. */
+export function isEmitted(name: string): boolean {
+  return findEventKind(name)?.emitted === true;
+}
+
+/** Whether Hookline emits events of a kind, which are about endpoints and their deliveries. */
 export function isOperational(name: string): boolean {
   return findEventKind(name)?.operational === true;
 }
@@ -196,8 +207,8 @@ export function matchesKind(eventKinds: readonly string[], kind: string): boolea
   return eventKinds.some(
     (listed) =>
       listed === kind ||
-      (listed === ANY_KIND && !isOperational(kind)) ||
-      (isFamily(listed) && !isOperational(kind) && kind.startsWith(listed.slice(0, -1))),
+      (listed === ANY_KIND && !isEmitted(kind)) ||
+      (isFamily(listed) && !isEmitted(kind) && kind.startsWith(listed.slice(0, -1))),
   );
 }
 

@@ -69,6 +69,8 @@ export interface DeliveryOptions {
   legacy_signature?: LegacySignature;
   /** Absent: `event`. */
   payload_format?: PayloadFormat;
+  /** Old and new values in events of `profile.updated`; absent: names of fields alone. */
+  include_values?: boolean;
 }
 
 /** Secret values of {@link DeliveryOptions}, by JSON Pointer. */
@@ -81,6 +83,7 @@ const NAMES: Record<keyof DeliveryOptions, true> = {
   client_certificate: true,
   legacy_signature: true,
   payload_format: true,
+  include_values: true,
 };
 const OPTION_NAMES = new Set(Object.keys(NAMES));
 

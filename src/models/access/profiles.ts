@@ -1,10 +1,10 @@
 import type { Connection } from 'mongoose';
 import { ownProfileId, type Profile, type ProfileInput } from '../../domain/access/profile.js';
 import { newId } from '../../domain/basics/ids.js';
-import type { Origin } from '../../domain/change/change.js';
+import type { Change, Origin } from '../../domain/change/change.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
-import { recordedFields } from '../change/change-document.js';
+import { recordedFields, toChange } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
@@ -15,6 +15,12 @@ export interface StoredProfile {
   profile: Profile;
   version: number;
 }
+
+/** Tells of changes of profiles. @returns `false`: it cannot be done now, and is tried again */
+export type ProfileTeller = (accountId: string, changes: readonly Change[]) => Promise<boolean>;
+
+/** Changes of a profile of which nobody has been able to tell yet, above which it cannot be changed again. */
+export const MAX_UNTOLD = 100;
 
 const profiles = collection(
   'profiles',
@@ -40,11 +46,24 @@ type ProfileDocument = DocumentIn<typeof profiles>;
 export class ProfileRepository {
   private readonly documents: Recorded<ProfileDocument>;
   private readonly cache: ShortCache<StoredProfile | undefined>;
+  private teller: ProfileTeller | undefined;
 
   constructor(connection: Connection, changes: ChangeRepository, { resource_lifetime_ms }: Timings) {
     this.cache = new ShortCache(resource_lifetime_ms);
     const show = (document: ProfileDocument) => toStored(document).profile;
-    this.documents = new Recorded(profiles(connection), changes, { kind: 'profile', show });
+    this.documents = new Recorded(profiles(connection), changes, {
+      ...{ kind: 'profile', show },
+      tell: async (documents) => {
+        const news = documents.filter(({ action }) => action === 'updated');
+        const [first] = news;
+        return !first || ((await this.teller?.(first.account_id, news.map(toChange))) ?? false);
+      },
+    });
+  }
+
+  /** Has changes of profiles told by a function. Without one they wait for a process that has one. */
+  tellBy(teller: ProfileTeller): void {
+    this.teller = teller;
   }
 
   async create(
@@ -104,7 +123,8 @@ export class ProfileRepository {
    * Replaces what the account sets.
    *
    * @param version the version that the caller has seen
-   * @returns `undefined` if the account has no such profile in that version
+   * @returns `undefined` if the account has no such profile in that version; `untold` if it has changed too often since
+   * anybody could tell of its changes
    */
   async replace(
     accountId: string,
@@ -112,12 +132,16 @@ export class ProfileRepository {
     input: ProfileInput,
     version: number,
     origin: Origin,
-  ): Promise<StoredProfile | undefined> {
+  ): Promise<StoredProfile | 'untold' | undefined> {
     const ofProfile = { _id: profileId, account_id: accountId };
-    const changed = await this.documents.change(ofProfile, origin, (before, now) =>
-      before.version === version ? { action: 'updated', set: { ...input, updated_at: now } } : undefined,
-    );
+    let isUntold = false;
+    const changed = await this.documents.change(ofProfile, origin, (before, now) => {
+      isUntold = (before.unrecorded?.length ?? 0) >= MAX_UNTOLD;
+      if (isUntold || before.version !== version) return undefined;
+      return { action: 'updated', set: { ...input, updated_at: now } };
+    });
     this.cache.forget(profileId);
+    if (isUntold) return 'untold';
     return changed && toStored(changed);
   }
 

@@ -24,6 +24,11 @@ interface Description<D> {
   accountField?: '_id';
   /** How it is shown: without secrets. */
   show(document: D): object;
+  /**
+   * Tells others of changes. They stay in the document until this is done, by this process or another one, so each is
+   * told at least once. @returns `false`: it cannot be done now
+   */
+  tell?(changes: readonly ChangeDocument[]): Promise<boolean>;
 }
 
 /** A change to make. */
@@ -213,6 +218,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
 
   private async move({ _id, version, unrecorded, deleted_at }: D): Promise<void> {
     await this.changes.keep(unrecorded ?? []);
+    if (this.about.tell && !(await this.about.tell(unrecorded ?? []))) return;
     // Of this version, or somebody has added a record since, and moves it.
     const same = { _id, version } as Filter;
     if (deleted_at) await this.model.deleteOne({ ...same, deleted_at });

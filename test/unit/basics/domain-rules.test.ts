@@ -210,9 +210,9 @@ describe('event kinds', () => {
     assert.equal(new Set(EVENT_KINDS.map(({ name }) => name)).size, EVENT_KINDS.length);
   });
   it('that Hookline emits itself have reserved names, so that no account can have one', () => {
-    const operational = EVENT_KINDS.filter((kind) => kind.operational);
-    assert.ok(operational.length > 0);
-    for (const { name } of operational) assert.ok(isReservedEventKindName(name), name);
+    const emitted = EVENT_KINDS.filter((kind) => kind.emitted);
+    assert.ok(emitted.length > 0);
+    for (const { name } of emitted) assert.ok(isReservedEventKindName(name), name);
     assert.ok(isReservedEventKindName('purchase') && !isReservedEventKindName('purchase.refunded'));
   });
   it('match where an endpoint names them, or all', () => {

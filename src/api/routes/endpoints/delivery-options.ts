@@ -102,6 +102,10 @@ export const deliveryOptionFields = {
     .describe(
       'event: the payload as it was posted; thin: id, kind and address of the event; cloudevents_…: CloudEvents 1.0',
     ),
+  include_values: z
+    .boolean()
+    .optional()
+    .describe('Whether events of profile.updated have the old and new values, besides the names of fields'),
 };
 
 /** The same as they are shown: secrets are masked. */

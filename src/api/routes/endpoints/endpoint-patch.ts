@@ -18,6 +18,7 @@ const {
   attempt_timeout,
   max_concurrency,
   payload_format,
+  include_values,
 } = endpointBody.shape;
 /** Members to be removed, and to be added. */
 const anObject = recordOf(z.string(), z.unknown(), 20).nullable().optional();
@@ -52,6 +53,7 @@ export const endpointPatch = z.strictObject({
   client_certificate: anObject,
   legacy_signature: anObject,
   payload_format: payload_format.nullable(),
+  include_values: include_values.nullable(),
 });
 
 export type EndpointPatch = z.output<typeof endpointPatch>;

@@ -2,7 +2,7 @@ import {
   EVENT_KINDS,
   type EventKind,
   findEventKind,
-  isOperational,
+  isEmitted,
   isReservedEventKindName,
 } from '../../../domain/event/event-kinds.js';
 import { Problem } from '../../../domain/http/problem.js';
@@ -23,7 +23,7 @@ export async function findKind(
   version: number | undefined,
 ): Promise<EventKind> {
   const builtIn = findEventKind(name);
-  if (builtIn?.operational) throw await unknownKind(database, accountId);
+  if (builtIn?.emitted) throw await unknownKind(database, accountId);
   const stored = isReservedEventKindName(name) ? undefined : await database.eventKinds.get(accountId, name);
   if (!stored && !builtIn) throw await unknownKind(database, accountId);
   const versions = stored
@@ -38,7 +38,7 @@ export async function findKind(
 }
 
 /**
- * The newest schema of a kind that an account's events can have, operational ones included; `undefined` if there is no
+ * The newest schema of a kind that an account's events can have, emitted ones included; `undefined` if there is no
  * such kind any more.
  */
 export async function newestSchema(
@@ -53,7 +53,7 @@ export async function newestSchema(
 
 async function unknownKind(database: Database, accountId: string): Promise<Problem> {
   const names = await kindNames(database, accountId);
-  const known = names.filter((name) => !isOperational(name)).join(', ');
+  const known = names.filter((name) => !isEmitted(name)).join(', ');
   return new Problem('unknown_event_kind', `There is no event kind of that name to post. Known: ${known}.`, {
     errors: [{ parameter: 'kind', detail: `must be one of: ${known}` }],
   });

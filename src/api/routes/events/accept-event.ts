@@ -8,13 +8,12 @@ import { type BusinessKey, keysInPayload } from '../../../domain/event/business-
 import { orderKeyInPayload } from '../../../domain/event/order-key.js';
 import { subjectInPayload } from '../../../domain/event/subject.js';
 import { Problem } from '../../../domain/http/problem.js';
-import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { TakenNumber } from '../../../domain/sequence/number-source.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { TraceHeaders } from '../../../domain/trace/trace-context.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import { LedgerBusyError } from '../../../temporal/errors.js';
-import type { EventHints, Offer } from '../../../temporal/write/accept/event-intake.js';
+import { type EventHints, hintsOf, type Offer } from '../../../temporal/write/accept/event-intake.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
 import { findKind } from '../event-kinds/find-kind.js';
@@ -132,11 +131,7 @@ export async function checkEvent(
     keys,
     orderToken: token,
     once: once || undefined,
-    hints: {
-      subject,
-      failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
-      hostOf: (endpointId) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
-    },
+    hints: hintsOf(endpoints, subject),
     request,
   };
 }

@@ -193,6 +193,12 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
           return profiles.replace(account_id, id, body, version, originOf(ctx));
         });
         if (!stored) throw changedMeanwhile();
+        if (stored === 'untold')
+          throw new Problem(
+            'unavailable',
+            'Events about earlier changes of this profile wait to be accepted. Nothing was changed; try again later.',
+            { headers: { 'retry-after': '60' } },
+          );
         ctx.set('etag', profileEtag(stored));
         return stored.profile;
       },

@@ -4,6 +4,7 @@ import { keepChanges } from '../change-sweep.js';
 import { createStartMetrics } from '../counts/call-metrics.js';
 import { createLedger, createStarter, keepStarting } from '../ledger.js';
 import type { LogWatch } from '../log/log-watch.js';
+import { emitProfileEvents } from '../profile-events.js';
 import { keepNumbers } from '../sequence/keep-numbers.js';
 import { createRestoreWatch } from '../sequence/restore-watch.js';
 import { stopLimits, stopSideBySide } from '../stops.js';
@@ -26,6 +27,8 @@ export function startIntake(
     onTrouble: warnUnlessOutage(logger, 'Deliveries could not be started. This is tried again in seconds.'),
   });
   const ledger = createLedger(settings, servers, starter);
+  // Before it is looked for what others have left to be told.
+  emitProfileEvents(servers, starter, logger);
   stops.add(keepChanges(servers, ledger, logger));
   const restores = createRestoreWatch(settings, servers, logger);
   const { stop, ...numbers } = keepNumbers(servers, { restores, logWatch: work.logWatch }, logger);

@@ -1,11 +1,11 @@
 import type { ScheduledSender } from '../../../../activities/scheduled-sender.js';
 import { valuesOf } from '../../../../packages/payload-contract/src/index.js';
 import { orderedRecipientsOf } from '../../../domain/delivery/recipients.js';
-import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { NumberSource } from '../../../domain/sequence/number-source.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ScheduledEvent } from '../../../models/event/scheduled-events.js';
 import { LedgerBusyError } from '../../../temporal/errors.js';
+import { hintsOf } from '../../../temporal/write/accept/event-intake.js';
 import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
 import type { Servers } from '../servers.js';
 
@@ -48,13 +48,8 @@ export function createScheduledSender(
       ...(keys && keys.length > 0 && { keys }),
       ...(named_endpoints && { named_endpoints }),
     };
-    const hints = {
-      subject: subject ?? undefined,
-      failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
-      hostOf: (endpointId: string) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
-    };
     try {
-      const kept = await starter.accept({ event, targets, hints });
+      const kept = await starter.accept({ event, targets, hints: hintsOf(endpoints, subject ?? undefined) });
       // An insert whose end was not known has stored it, with the number that it had then.
       if (kept.sequence === taken.number) taken.used();
       else taken.unused();

@@ -8,6 +8,7 @@ export const OPTION_NAMES = [
   'client_certificate',
   'legacy_signature',
   'payload_format',
+  'include_values',
 ] as const;
 
 export type DeliveryOptions = Pick<Endpoint, (typeof OPTION_NAMES)[number]>;
