@@ -12,6 +12,8 @@ export class ExchangeTrace {
   readonly timings: ExchangeTimings = {};
   /** Whether the exchange's name is being looked up. */
   isResolving = false;
+  /** Whether the exchange has ended. */
+  isOver = false;
   /** The account that it is for; absent: the installation. */
   readonly account: string | undefined;
   private readonly endsAt: number;
@@ -47,6 +49,7 @@ export class ExchangeTrace {
   over(): void {
     if (this.socket) endUse(this.socket);
     this.socket = undefined;
+    this.isOver = true;
   }
 }
 
@@ -58,7 +61,10 @@ export function traced<T>(trace: ExchangeTrace, request: () => T): T {
   return exchanges.run(trace, request);
 }
 
-/** The trace of the exchange that a connection is being made for. */
+/**
+ * The trace of the exchange for which a connection is made. It is over if an endpoint has closed a connection just when
+ * the next exchange was to use it: undici makes that one a connection, and does so in the context of the former.
+ */
 export function currentTrace(): ExchangeTrace | undefined {
   return exchanges.getStore();
 }
