@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Owner } from '../../domain/access/owner-turns.js';
+import type { Owner } from '../../domain/access/owner.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 
 /**

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import type { AttemptTimings } from '../../src/domain/attempt/attempt.js';
 import { beginUse, endUse } from './connection-age.js';
+import type { ExchangeTimings } from './exchange.js';
 
 /** Where an exchange went, and where its time went. */
 export class ExchangeTrace {
   /** The address connected to; absent until there is a connection. */
   address: string | undefined;
   /** Of the steps that have ended. A connection that was kept from an earlier exchange took no steps. */
-  readonly timings: AttemptTimings = {};
+  readonly timings: ExchangeTimings = {};
   /** Whether the exchange's name is being looked up. */
   isResolving = false;
   /** Whether the exchange has ended. */
@@ -32,7 +32,7 @@ export class ExchangeTrace {
   }
 
   /** A step ends now. It began when the one before ended. */
-  end(step: keyof AttemptTimings): void {
+  end(step: keyof ExchangeTimings): void {
     const now = performance.now();
     this.timings[step] = Math.round(now - this.lastEnd);
     this.lastEnd = now;

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { roomFor } from '../basics/bounded-memory.js';
 
 /** Who work is done for. */
 export interface Owner {
@@ -26,7 +25,10 @@ interface Line<T> {
 export class OwnerTurns<T> {
   private readonly lines = new Map<string, Line<T>>();
   /** The number of the last turn of a platform or an account. */
-  private readonly last = new LRUCache<string, number>(roomFor(MAX_REMEMBERED));
+  private readonly last = new LRUCache<string, number>({
+    maxSize: MAX_REMEMBERED,
+    sizeCalculation: () => 1,
+  });
   private turns = 0;
 
   /** Something waits for an owner; for several, if it is added for each. @param began by any clock */
