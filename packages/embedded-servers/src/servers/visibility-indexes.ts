@@ -3,8 +3,8 @@
  * that there may be, and each start, change and end of an execution writes all of them, which takes five times as long
  * as with four. Only data that are thrown away are treated so.
  *
- * They run as a part of a pragma, when a server opens a database in which they are. Temporal's dev server has no setting
- * for its schema and no other way to its SQLite, and Node.js itself can open the file only from 22.5 on
+ * They run as a part of a pragma, when a server opens a database in which they are. Temporal's dev server has no
+ * setting for its schema and no other way to its SQLite, and Node.js itself can open the file only from 22.5 on
  * (`node:sqlite`). An index that a version of Temporal names otherwise stays, and costs time alone; a test lists those
  * that are left.
  */
