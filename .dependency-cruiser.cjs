@@ -20,7 +20,7 @@ const ENTRIES = readdirSync(`${__dirname}/packages`, { withFileTypes: true })
     ),
   );
 /** Packages of rules, which every layer may use. */
-const PURE = 'packages/(tlog|payload-contract)/src';
+const PURE = 'packages/(tlog|payload-contract)/src|packages/egress/src/addresses';
 const OURS = ours('src', 'workflows', 'activities', 'packages', CLIENT, 'web', 'test', 'bench', 'tools');
 /** What Node.js itself brings. */
 const NODE_MODULES = `^(node:)?(${require('node:module')
@@ -110,9 +110,9 @@ module.exports = {
     ),
     error(
       'activities-import-domain',
-      'Activities import domain rules and their own ports.',
+      'Activities import domain rules, and the package that sends requests.',
       { path: ours('activities') },
-      { path: OURS, pathNot: ours('activities', 'src/domain', PURE) },
+      { path: OURS, pathNot: ours('activities', 'src/domain', PURE, 'packages/egress/src') },
     ),
     error(
       'models-import-domain',

@@ -4,6 +4,7 @@ FROM --platform=$BUILDPLATFORM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
+COPY packages/egress/package.json packages/egress/
 COPY packages/embedded-servers/package.json packages/embedded-servers/
 COPY packages/payload-contract/package.json packages/payload-contract/
 COPY packages/tlog/package.json packages/tlog/
@@ -23,6 +24,7 @@ FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
+COPY packages/egress/package.json packages/egress/
 COPY packages/embedded-servers/package.json packages/embedded-servers/
 COPY packages/payload-contract/package.json packages/payload-contract/
 COPY packages/tlog/package.json packages/tlog/

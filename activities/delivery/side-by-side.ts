@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { EventLoopTurns } from '../../src/domain/basics/event-loop-turns.js';
 
 /**
  * Attempts that are begun in the order in which they are asked for, whichever group they are of: all at once, thousands
@@ -7,29 +7,18 @@ import { setImmediate } from 'node:timers/promises';
  * @param begunAtOnce so many are begun before the process does anything else, such as sending them
  */
 export function createSideBySide(begunAtOnce: number) {
-  const waiting: (() => void)[] = [];
-  let isServing = false;
-
-  async function serve(): Promise<void> {
-    isServing = true;
-    while (waiting.length > 0) {
-      for (const begin of waiting.splice(0, begunAtOnce)) begin();
-      await setImmediate();
-    }
-    isServing = false;
-  }
+  const turns = new EventLoopTurns(begunAtOnce);
 
   /** One that fails takes nothing from the others. @returns reports; `null` for one that failed */
-  return <Item, Report>(items: readonly Item[], attempt: (item: Item) => Promise<Report>) => {
-    const reports = items.map(
-      (item) =>
-        new Promise<Report | null>((resolve) => {
-          waiting.push(() => resolve(attempt(item).catch(() => null)));
-        }),
+  return <Item, Report>(items: readonly Item[], attempt: (item: Item) => Promise<Report>) =>
+    Promise.all(
+      items.map(
+        (item) =>
+          new Promise<Report | null>((resolve) => {
+            turns.take(() => resolve(attempt(item).catch(() => null)));
+          }),
+      ),
     );
-    if (!isServing) void serve();
-    return Promise.all(reports);
-  };
 }
 
 /** The process's attempts in the direct lane: few at once, so that the first are sent soon. */

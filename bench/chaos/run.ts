@@ -9,6 +9,7 @@ import { type ActContext, perform } from './faults/acts.js';
 import { strike } from './faults/strike.js';
 import type { Plan } from './plan/plan.js';
 import { settle } from './settle.js';
+import { followFeeds } from './world/feed-follower.js';
 import { watchLog } from './world/log-watcher.js';
 import { startProducers } from './world/producers.js';
 import { startWorld, type World } from './world/world.js';
@@ -51,6 +52,7 @@ export async function run({
   const temporal = await connectTemporal(requireServers(world.settings).temporal);
   try {
     const log = watchLog(world);
+    const feeds = followFeeds(world);
     const producers = startProducers(world, plan.seed, perSecond);
     const done: DoneAct[] = [];
     const context: ActContext = { world, producers, temporal, done, paused: new Map() };
@@ -63,6 +65,7 @@ export async function run({
     world.receivers.verify((path) => world.secrets.get(path) ?? []);
     const views = await collectViews(world, temporal, sample, say);
     const [logViews, recordDifferences] = [await log.end(), await verifyRecords(world)];
+    const read = await feeds.end();
     say('checking');
     await atEnd?.(world);
     return {
@@ -70,6 +73,7 @@ export async function run({
         posted: producers.posted,
         received: world.receivers.received,
         endpoints: world.endpoints,
+        feeds: read,
         disruptions,
         acts: done,
         unsettled,

@@ -10,7 +10,7 @@ import type { ChaosAccount, World } from './world/world.js';
  * How long each of these may take to come to rest, milliseconds: it says that something is stuck, not how fast it
  * should be.
  */
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 300_000;
 const ASK_EVERY_MS = 1_000;
 const OPEN_REPLAYS = new Set(['running', 'paused']);
 
@@ -64,6 +64,7 @@ export async function settle(
   });
   await none('events without a 202', async () => producers.waiting);
   await producers.end();
+  await none('scheduled events that are not sent', () => readScheduled(context, reader));
   await none('accounts that are half deleted', () => deleteAgain(context));
   const lasting = world.accounts.filter(({ id }) => !isDeleted(context, id));
   await none('endpoints that take nothing', () => resumeAll(world, lasting));
@@ -94,6 +95,30 @@ async function openDeliveries(reader: Reader, account: string): Promise<number> 
 }
 
 const openRows = (reader: Reader, account: string) => reader.all<Row>(account, '/v18.0/deliveries?open=true');
+
+/** Reads which events scheduled ones have become. @returns how many are none yet */
+async function readScheduled({ producers, done }: ActContext, reader: Reader): Promise<number> {
+  const deleted = new Set(done.filter(({ name }) => name === 'delete-account').map((one) => one.accountId));
+  const open = producers.posted.filter(
+    ({ scheduled, eventIds, isGivenUp }) => scheduled && eventIds.length === 0 && !isGivenUp,
+  );
+  const left = await Promise.all(
+    open.map(async (event): Promise<number> => {
+      if (deleted.has(event.accountId)) event.isGivenUp = true;
+      if (event.isGivenUp) return 0;
+      const { status, json } = await reader.get(
+        event.accountId,
+        `/v18.0/scheduled_events/${event.scheduled?.id}`,
+      );
+      // It has gone with its subject.
+      if (status === 404 || json?.status === 'cancelled') event.isGivenUp = true;
+      else if (json?.event_id === undefined) return 1;
+      else event.eventIds.push(json.event_id);
+      return 0;
+    }),
+  );
+  return sum(left.map((one) => Promise.resolve(one)));
+}
 
 function isDeleted({ done }: ActContext, accountId: string): boolean {
   return done.some(({ name, accountId: of }) => name === 'delete-account' && of === accountId);

@@ -1,3 +1,4 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto, { type temporal } from '@temporalio/proto';
 import { parseDeliveryId } from '../../src/domain/basics/delivery-id.js';
@@ -17,24 +18,45 @@ export function workflowIdOf(client: Pick<ApiClient, 'accountId'>, deliveryId: s
   return deliveryWorkflowId(client.accountId, key);
 }
 
-/** The history of an execution: the latest run under a workflow id, unless another one is named. */
-export async function fetchHistory(
+/**
+ * A handle of an execution that exists. A first attempt does not wait for the start of its execution, so what has
+ * arrived at a receiver may have none yet.
+ */
+export async function executionOf(
   { temporal: { client } }: Pick<TestSystem, 'temporal'>,
   workflowId: string,
   runId?: string,
+) {
+  const handle = client.workflow.getHandle(workflowId, runId);
+  await until(
+    () =>
+      handle.describe().then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof WorkflowNotFoundError) return false;
+          throw error;
+        },
+      ),
+    (isThere) => isThere,
+  );
+  return handle;
+}
+
+/** The history of an execution: the latest run under a workflow id, unless another one is named. */
+export async function fetchHistory(
+  system: Pick<TestSystem, 'temporal'>,
+  workflowId: string,
+  runId?: string,
 ): Promise<History> {
-  return client.workflow.getHandle(workflowId, runId).fetchHistory();
+  return (await executionOf(system, workflowId, runId)).fetchHistory();
 }
 
 /**
  * Waits until a workflow has heard of all that its history has. What is shown of a delivery is ahead of it by that: an
  * act that comes meanwhile is told to the workflow before the end of an attempt, and refused.
  */
-export async function untilHeard(
-  { temporal: { client } }: Pick<TestSystem, 'temporal'>,
-  workflowId: string,
-): Promise<void> {
-  const handle = client.workflow.getHandle(workflowId);
+export async function untilHeard(system: Pick<TestSystem, 'temporal'>, workflowId: string): Promise<void> {
+  const handle = await executionOf(system, workflowId);
   await until(
     () => handle.describe(),
     ({ raw }) => !raw.pendingWorkflowTask,

@@ -2,6 +2,7 @@ import type { Collected } from './collected.js';
 import { early, genuine, lost, repeated, stuck, twice } from './delivery-rules.js';
 import type { Check, Finding } from './finding.js';
 import { matchAll, recordOf, successesOf } from './matching.js';
+import { feed, order } from './order-rules.js';
 import { acts, deliveryViews, erased, eventViews, proofs } from './view-rules.js';
 
 const CHECKS: readonly Check[] = [
@@ -9,6 +10,8 @@ const CHECKS: readonly Check[] = [
   stuck,
   twice,
   early,
+  order,
+  feed,
   repeated,
   genuine,
   deliveryViews,

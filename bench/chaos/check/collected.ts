@@ -6,6 +6,8 @@ export interface Collected {
   posted: Posted[];
   received: Received[];
   endpoints: EndpointFacts[];
+  /** Content of the feeds, by account. */
+  feeds: Record<string, FeedViews>;
   /** Faults as they were made. */
   disruptions: Disruption[];
   acts: DoneAct[];
@@ -35,6 +37,12 @@ export interface Posted {
    * accepted.
    */
   key?: string;
+  /** Its order key, where its account has endpoints in order. */
+  orderKey?: string;
+  /** When it was posted first, milliseconds since the epoch. */
+  postedMs?: number;
+  /** It was scheduled: its id, and the time before which it is not to be sent, milliseconds since the epoch. */
+  scheduled?: { id: string; deliverAtMs: number };
   /** Every answer, 0 for a connection that was lost. */
   answers: number[];
   /** It was not sent again, because its account was deleted meanwhile. */
@@ -58,6 +66,8 @@ export interface Received {
   atMs: number;
   sha256: string;
   isSigned: boolean;
+  /** `webhook-order`. */
+  order?: { number: number; key: string };
   /** The status that was sent; absent where there was no answer, or none that is HTTP. */
   answered?: number;
   answeredMs?: number;
@@ -72,6 +82,16 @@ export interface EndpointFacts {
   path: string;
   /** Waits between attempts, milliseconds. */
   schedule: readonly number[];
+  /** Its deliveries are in the order of their keys. */
+  isOrdered?: true;
+}
+
+/** Event ids in the feed of an account. */
+export interface FeedViews {
+  /** By a reader that went on from page to page during the faults, in the order in which it got them. */
+  followed: string[];
+  /** From the beginning, after the faults. */
+  whole: string[];
 }
 
 /** Something that was made to fail. Milliseconds since the epoch. */

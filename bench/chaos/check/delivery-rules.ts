@@ -75,6 +75,7 @@ export const early: Check = (collected) => {
   return matchAll(collected).flatMap((one) => [
     ...one.runs.flatMap((run) => beforeSchedule(one.views, run, schedules.get(one.views.endpointId))),
     ...one.runs.flatMap((run) => beforeRetryAfter(one.views, run)),
+    ...beforeItsEvent(collected, one),
   ]);
 };
 
@@ -178,7 +179,7 @@ function mayBeCancelled({ acts }: Collected, { accountId, subject }: Posted, { i
 }
 
 /** Whether somebody sent it again, or for the first time by a replay. */
-function wasResent(views: DeliveryViews): boolean {
+export function wasResent(views: DeliveryViews): boolean {
   const record = recordOf(views);
   if ((record?.earlier_runs?.length ?? 0) > 0) return true;
   return (record?.interventions ?? []).some(({ action }) => action === 'resend' || action === 'replay');
@@ -227,6 +228,16 @@ function beforeRetryAfter({ id }: DeliveryViews, run: Run): Finding[] {
     const text = `attempt ${attempt.number} (${attempt.trigger}) at ${time(request.atMs)}, not to be made before ${time(notBefore)}`;
     return [{ rule: 'early', id, text }];
   });
+}
+
+/** The event was scheduled for a later time. */
+function beforeItsEvent({ posted }: Collected, { views: { id, eventId }, received }: Matched): Finding[] {
+  const at = posted.find(({ eventIds }) => eventIds.includes(eventId))?.scheduled?.deliverAtMs ?? 0;
+  return received
+    .filter(({ atMs }) => atMs < at - TOLERANCE_MS)
+    .map(({ attempt, atMs }): Finding => {
+      return { rule: 'early', id, text: `attempt ${attempt} at ${time(atMs)}, scheduled for ${time(at)}` };
+    });
 }
 
 function time(ms: number): string {

@@ -19,6 +19,8 @@ const BATCH_MS = 250;
 const BURSTS = { oneOf: 12, part: 0.4 };
 /** People that events are about. */
 const SUBJECTS = 150;
+/** Part of the events that are scheduled, and for how much later. Seconds. */
+const SCHEDULED = { part: 0.03, seconds: 3 };
 /** Part of a careless account's events that are sent without `Idempotency-Key`. */
 const CARELESS = 0.3;
 
@@ -51,13 +53,21 @@ export function startProducers(world: World, seed: number, perSecond: number): P
   const urls = world.links.api.map(({ port }) => `http://127.0.0.1:${port}`);
   const isPointless = (account: ChaosAccount) => isOver || gone.has(account.id);
 
-  async function send(account: ChaosAccount, event: Posted, body: string): Promise<void> {
+  async function send(account: ChaosAccount, event: Posted, body: string, path: string): Promise<void> {
     turn += 1;
     for (let wait = FIRST_WAIT_MS, node = turn; !isPointless(account); node += 1) {
       const url = urls[node % urls.length] ?? '';
-      const headers: Record<string, string> = event.key === undefined ? {} : { 'idempotency-key': event.key };
-      const answer = await ask(url, account.key, 'POST', '/v18.0/events/purchase', { raw: body, headers });
+      const headers: Record<string, string> = {
+        ...(event.key !== undefined && { 'idempotency-key': event.key }),
+        ...(event.orderKey !== undefined && { 'hookline-order-key': event.orderKey }),
+      };
+      event.postedMs ??= Date.now();
+      const answer = await ask(url, account.key, 'POST', path, { raw: body, headers });
       event.answers.push(answer.status);
+      if (answer.status === 201) {
+        event.scheduled = { id: answer.json.id, deliverAtMs: Date.parse(answer.json.deliver_at) };
+        return;
+      }
       if (answer.status === 202) {
         const { id, deliveries, delivery_count } = answer.json;
         event.acknowledgedMs ??= Date.now();
@@ -95,11 +105,16 @@ export function startProducers(world: World, seed: number, perSecond: number): P
       subject,
       sha256: createHash('sha256').update(body).digest('hex'),
       ...(hasKey && { key: `key-${orderId}` }),
+      ...(account.isOrdered && { orderKey: subject }),
       answers: [],
       eventIds: [],
     };
     posted.push(event);
-    const sent = send(account, event, body).finally(() => sending.delete(sent));
+    const path =
+      hasKey && random() < SCHEDULED.part
+        ? `/v18.0/scheduled_events/purchase?deliver_after=${SCHEDULED.seconds}`
+        : '/v18.0/events/purchase';
+    const sent = send(account, event, body, path).finally(() => sending.delete(sent));
     sending.add(sent);
   }
 

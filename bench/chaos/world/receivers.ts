@@ -58,6 +58,7 @@ export async function startReceivers(authority: CertificateAuthority): Promise<R
       atMs: Date.now(),
       sha256: createHash('sha256').update(body).digest('hex'),
       isSigned: false,
+      ...orderOf(headers['webhook-order']),
     };
     received.push(entry);
     unverified.push({ entry, body: body.toString(), headers });
@@ -107,6 +108,12 @@ export async function startReceivers(authority: CertificateAuthority): Promise<R
     },
     close,
   };
+}
+
+/** `webhook-order: 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"` */
+function orderOf(header = ''): Pick<Received, 'order'> {
+  const [, number, key] = /^(\d+);(?:previous=\d+;)?key="([^"]*)"$/.exec(header) ?? [];
+  return number === undefined || key === undefined ? {} : { order: { number: Number(number), key } };
 }
 
 function isSignedWith(secret: string, body: string, headers: Record<string, string>): boolean {

@@ -25,6 +25,8 @@ export interface ChaosAccount {
   endpointIds: string[];
   /** Its events are sent without `Idempotency-Key` now and then. */
   isCareless: boolean;
+  /** It has endpoints in order: its events have order keys. */
+  isOrdered: boolean;
 }
 
 /** Everything that runs: servers, Hookline processes, receivers, and the networks between them. */
@@ -55,13 +57,20 @@ const SCHEDULE = ['500ms,1s,1s,2s,2s,3s', ...Array.from({ length: 40 }, () => '4
 /** Of an endpoint whose deliveries are given up soon. */
 const SHORT_SCHEDULE = '500ms,1s';
 
-const ACCOUNTS = [
-  { name: 'shop', share: 0.45, schedules: [undefined, undefined, SHORT_SCHEDULE], isCareless: false },
+const ACCOUNTS: {
+  name: string;
+  share: number;
+  schedules: (string | undefined)[];
+  isCareless?: true;
+  isOrdered?: true;
+}[] = [
+  { name: 'shop', share: 0.35, schedules: [undefined, undefined, SHORT_SCHEDULE] },
   { name: 'market', share: 0.33, schedules: [undefined, undefined], isCareless: true },
+  { name: 'ledger', share: 0.1, schedules: [undefined, undefined], isOrdered: true },
   // More than an answer lists, and than go into the deliveries of an ordinary group.
-  { name: 'wide', share: 0.02, schedules: Array.from({ length: 12 }, () => undefined), isCareless: false },
+  { name: 'wide', share: 0.02, schedules: Array.from({ length: 12 }, () => undefined) },
   // Is deleted on the way.
-  { name: 'leaving', share: 0.2, schedules: [undefined], isCareless: false },
+  { name: 'leaving', share: 0.2, schedules: [undefined] },
 ];
 
 /**
@@ -167,8 +176,14 @@ async function fill(
   };
   try {
     world.operatorKey = (await newKey('operator', OPERATOR_SCOPES)).key;
-    for (const { schedules, ...account } of ACCOUNTS) {
-      const made = { ...account, ...(await newKey(account.name, ACCOUNT_SCOPES)), endpointIds: [] };
+    for (const { schedules, isCareless = false, isOrdered = false, ...account } of ACCOUNTS) {
+      const made = {
+        ...account,
+        isCareless,
+        isOrdered,
+        ...(await newKey(account.name, ACCOUNT_SCOPES)),
+        endpointIds: [],
+      };
       world.accounts.push(made);
       for (const [number, schedule] of schedules.entries())
         await register(world, made, `/${account.name}-${number}`, schedule, await link(receivers.port));
@@ -196,6 +211,7 @@ async function register(
         target_url: `https://localhost:${toReceiver.port}${path}`,
         event_kinds: ['purchase'],
         ...(schedule !== undefined && { retry_schedule: schedule.split(',') }),
+        ...(account.isOrdered && { ordering: 'key' }),
       },
     },
   );
@@ -208,5 +224,6 @@ async function register(
     accountId: account.id,
     path,
     schedule: parseRetrySchedule(schedule ?? SCHEDULE),
+    ...(account.isOrdered && { isOrdered: true as const }),
   });
 }

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { LogAlteredError } from './log-altered.js';
 import { leafHash } from './merkle-tree.js';
 import { RecentLeaves } from './recent-leaves.js';
@@ -11,19 +12,13 @@ const TILES_AT_ONCE = 16;
 /** Leaves that follow one another without any other between them. */
 type Run = readonly Buffer[];
 
-interface Append {
-  runs: readonly Run[];
-  resolve(firsts: number[]): void;
-  reject(error: unknown): void;
-}
-
 /** The leaves of the log, which are the tiles of level 0. Any number of processes may append. */
 export class LogLeaves {
   private readonly tiles: LeafStore;
   private readonly signedSize: () => Promise<number>;
-  /** Appends of this process that wait for the one under way. */
-  private readonly waiting: Append[] = [];
-  private isAppending = false;
+  private readonly oneAtATime = pLimit(1);
+  /** Runs of the next append of this process, which waits for the one under way. */
+  private next: { runs: Run[]; firsts: Promise<number[]> } | undefined;
   /** The last tile, as far as this process knows. */
   private last: Tile | undefined;
   private readonly recent = new RecentLeaves();
@@ -45,10 +40,10 @@ export class LogLeaves {
    * @param runs none of them empty @returns the numbers of their first leaves
    */
   append(runs: readonly Run[]): Promise<number[]> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ runs, resolve, reject });
-      if (!this.isAppending) void this.appendWaiting();
-    });
+    this.next ??= this.appendNext();
+    const { runs: together, firsts } = this.next;
+    const end = together.push(...runs);
+    return firsts.then((all) => all.slice(end - runs.length, end));
   }
 
   /** The hashes of leaves from a number on, in order, some at once. */
@@ -81,21 +76,20 @@ export class LogLeaves {
     return index * TILE_WIDTH + hashes.length;
   }
 
-  /** Appends what waits, all of it together: what comes meanwhile waits for the next turn. */
-  private async appendWaiting(): Promise<void> {
-    this.isAppending = true;
-    while (this.waiting.length > 0) {
-      const together = this.waiting.splice(0);
+  /** Appends what has been added by its turn, all of it together. */
+  private appendNext() {
+    const runs: Run[] = [];
+    const firsts = this.oneAtATime(async () => {
+      this.next = undefined;
       try {
-        const firsts = await this.appendNow(together.flatMap(({ runs }) => runs));
-        for (const { runs, resolve } of together) resolve(firsts.splice(0, runs.length));
+        return await this.appendNow(runs);
       } catch (error) {
         // Whether the tile was written is not known.
         this.last = undefined;
-        for (const { reject } of together) reject(error);
+        throw error;
       }
-    }
-    this.isAppending = false;
+    });
+    return { runs, firsts };
   }
 
   private async appendNow(runs: readonly Run[]): Promise<number[]> {

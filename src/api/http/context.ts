@@ -1,12 +1,12 @@
 import type Koa from 'koa';
 import type { Logger } from 'pino';
+import type { AddressPolicy } from '../../../packages/egress/src/addresses/index.js';
 import type { NoteVerifier } from '../../../packages/tlog/src/index.js';
 import type { Settings } from '../../config/schema.js';
 import type { Account } from '../../domain/access/account.js';
-import type { Owner } from '../../domain/access/owner-turns.js';
+import type { Owner } from '../../domain/access/owner.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { SignInCodes } from '../../domain/access/sign-in-codes.js';
-import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import type { ErasurePlan } from '../../domain/privacy/erasure.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberSource } from '../../domain/sequence/number-source.js';

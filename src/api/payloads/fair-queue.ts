@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Owner } from '../../domain/access/owner-turns.js';
+import type { Owner } from '../../domain/access/owner.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 
 /**
@@ -60,7 +60,8 @@ export class RecentUse {
 /**
  * Decides which job is next. In each lane that is the one whose platform has used least time lately; of a platform's,
  * the one whose account has; of an account's, the one with the fewest steps; of equal ones, the first that came. A
- * platform has one job at a time in a lane, and one payload in all lanes when it has used much.
+ * platform has one job at a time in a lane, and one payload in all lanes when it has used much. Queues of libraries
+ * order by a priority that a job brings along; here it changes while the job waits, with what others of its owner take.
  */
 export class FairQueue<J extends Job> {
   private readonly waiting = new Set<J>();

@@ -16,7 +16,7 @@ import {
   comparesNumbers,
   type Schema,
 } from '../../../packages/payload-contract/src/schema/schema-keywords.js';
-import type { Owner } from '../../domain/access/owner-turns.js';
+import type { Owner } from '../../domain/access/owner.js';
 import { type EventKind, findEventKind } from '../../domain/event/event-kinds.js';
 import { invalidPayload, type Payload, readPayload } from '../../domain/event/payload.js';
 import { type InputError, Problem } from '../../domain/http/problem.js';

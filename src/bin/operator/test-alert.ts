@@ -1,4 +1,4 @@
-import { createPoster } from '../../../activities/http/poster.js';
+import { createPoster } from '../../../packages/egress/src/index.js';
 import type { Settings } from '../../config/schema.js';
 import { print } from '../client/terminal.js';
 import { addressPolicyOf, connectorOptions, portsOf } from '../service/egress.js';

@@ -1,10 +1,10 @@
 import type { AttemptDependencies } from '../../../activities/delivery/attempt-delivery.js';
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
-import { createPoster } from '../../../activities/http/poster.js';
+import type { AddressPolicy } from '../../../packages/egress/src/addresses/index.js';
+import { createPoster } from '../../../packages/egress/src/index.js';
 import type { Settings } from '../../config/schema.js';
 import { RELEASE } from '../../domain/basics/release.js';
-import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import { connectorOptions } from './egress.js';
 import { endpointDirectory } from './endpoint-ports.js';
 import { createOrder } from './ledger.js';

@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { createAddressGuard } from '../../../activities/http/address-guard.js';
-import type { ConnectorOptions } from '../../../activities/http/connector.js';
-import { dnsServers } from '../../../activities/http/names/dns-query.js';
-import type { PlatformOf } from '../../../activities/http/names/name-lookups.js';
+import { type AddressPolicy, createAddressPolicy } from '../../../packages/egress/src/addresses/index.js';
+import type { ConnectorOptions, PlatformOf } from '../../../packages/egress/src/index.js';
+import { createAddressGuard, dnsServers } from '../../../packages/egress/src/index.js';
 import type { Settings } from '../../config/schema.js';
-import { type AddressPolicy, createAddressPolicy } from '../../domain/endpoint/address-policy.js';
 
 /** Where deliveries may go, as the settings say. @throws RangeError naming a network or port that is none */
 export function addressPolicyOf(settings: Settings): AddressPolicy {
@@ -12,6 +10,7 @@ export function addressPolicyOf(settings: Settings): AddressPolicy {
     allowedNetworks: settings.HOOKLINE_ALLOWED_NETWORKS,
     deniedNetworks: settings.HOOKLINE_DENIED_NETWORKS,
     allowedPorts: settings.HOOKLINE_ALLOWED_PORTS,
+    networksSetting: 'HOOKLINE_ALLOWED_NETWORKS',
   });
 }
 

@@ -1,10 +1,10 @@
+import type { AddressPolicy } from '../../../packages/egress/src/addresses/index.js';
 import type { Filter } from '../../../packages/payload-contract/src/filter/index.js';
 import { parseUrl } from '../basics/parse-url.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
 import type { OrderRule } from '../event/ordering.js';
 import type { InputError } from '../http/problem.js';
 import type { DeliveryOptions } from '../sending/delivery-options.js';
-import type { AddressPolicy } from './address-policy.js';
 
 /**
  * `pending` has not shown yet that it wants events, and gets none; `active` gets them; `paused` (by its owner) and

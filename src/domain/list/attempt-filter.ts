@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
+import { inAny, type Network } from '../../../packages/egress/src/addresses/index.js';
 import type { Attempt, AttemptErrorCode } from '../attempt/attempt.js';
-import { inAny, type Network } from '../endpoint/networks.js';
 
 /** Filter by single attempts of a delivery, in whichever of its runs. One attempt must match all that is given. */
 export interface AttemptFilter {

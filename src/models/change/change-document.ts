@@ -37,8 +37,8 @@ const fields = {
   /** Of the commitment in its record, base64. */
   salt: may(String),
   /**
-   * Of its record (`SecretBox.tag`), so that what the log does not have yet is not altered unseen. Absent if no key was
-   * at hand.
+   * Of its record and the time before (`SecretBox.tag`), so that what the log does not have yet is not altered unseen.
+   * Absent if no key was at hand.
    */
   tag: may(String),
   /** Whether the log has its record. */

@@ -5,7 +5,7 @@ import { canonicalJson, changeRecord, type SaltedChange } from '../../domain/rec
 import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { NO_LEAF } from '../log/in-log.js';
-import { Tags } from '../mongo/tags.js';
+import { Tags, textOf } from '../mongo/tags.js';
 import { type ChangeDocument, toChange, toSalted } from './change-document.js';
 
 /** A change with what the log is to know of it. */
@@ -40,12 +40,12 @@ export class ChangeSeal {
   }
 
   tag(document: ChangeDocument): string | undefined {
-    return this.tags.hasKey ? this.tags.tag(recordOf(document)) : undefined;
+    return this.tags.hasKey ? this.tags.tag(contentOf(document)) : undefined;
   }
 
   /** Difference of a change from what was written; `undefined` if there is none. */
   whatIsWrong(document: ChangeDocument): string | undefined {
-    return this.tags.whatIsWrong(document.tag, recordOf(document));
+    return this.tags.whatIsWrong(document.tag, contentOf(document));
   }
 
   /** A change for whoever reads it. @throws RecordAlteredError if it was altered */
@@ -63,7 +63,7 @@ export class ChangeSeal {
 
   /** Tags again what an older key than the newest tagged. What was altered stays as it is. @returns how many */
   retagAll(model: Model<ChangeDocument>): Promise<number> {
-    return this.tags.retagEach(model, recordOf);
+    return this.tags.retagEach(model, contentOf);
   }
 
   /** A change as the log may take it. */
@@ -81,6 +81,8 @@ export class ChangeSeal {
   }
 }
 
-function recordOf(document: ChangeDocument): string {
-  return canonicalJson(changeRecord(document.account_id, toSalted(document)));
+/** Text that the tag is of: the record, and since when its resource was as it was before. */
+function contentOf(document: ChangeDocument): string {
+  const record = canonicalJson(changeRecord(document.account_id, toSalted(document)));
+  return textOf([record, document.before_at]);
 }

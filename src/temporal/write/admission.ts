@@ -127,7 +127,7 @@ class Unit {
  * is decided before the event is stored, because the event names the group: whoever starts it, the same is started.
  *
  * A free slot may linger: it waits for more deliveries as long as the next one comes soon. One of a group costs a
- * fraction of one by itself.
+ * fraction of one by itself. Batching libraries name a batch when it is run; this one is named when it is begun.
  */
 export class Admission {
   private readonly slots: StartSlots;

@@ -6,7 +6,8 @@ type Place = ((mayGoOn: boolean) => void)[];
 
 /**
  * Lets those that wait go on, so many in a period: those that were promoted first, and otherwise in the order in which
- * they came. Who leaves the queue costs the others nothing.
+ * they came. Who leaves the queue costs the others nothing: in p-throttle, which paces it, a call that is given up uses
+ * its turn, and the order is fixed.
  */
 export class PacedQueue {
   /** Places, by name. */

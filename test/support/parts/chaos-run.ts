@@ -101,6 +101,7 @@ export function wellRun() {
         deliveryCount: 1,
       },
     ],
+    feeds: { [ACCOUNT]: { followed: [EVENT], whole: [EVENT] } },
     received: [request(1, 0, { answered: 503, answeredMs: BEGAN + 5 }), request(2, 1_010)],
     endpoints: [{ id: ENDPOINT, accountId: ACCOUNT, path: '/shop-0', schedule: [1_000] }],
     disruptions: [] as Collected['disruptions'],

@@ -4,6 +4,7 @@ import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { release } from '../../../workflows/messages.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { executionOf } from '../../support/history.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
@@ -29,7 +30,7 @@ describe('a group that continues in a new run', () => {
     const now = Date.now();
     const { groupId, events } = await startGroup(system, client, endpoint_id, [now, now]);
     const [id = '', other = ''] = events.map(({ event_id }) => deliveryId({ event_id, endpoint_id }));
-    const group = system.temporal.client.workflow.getHandle(groupWorkflowId(groupId));
+    const group = await executionOf(system, groupWorkflowId(groupId));
     for (const one of [id, other]) await client.deliveryUntil(one, ({ status }) => status === 'retrying');
     const act = async (action: string) => {
       const { status, text } = await client.request('POST', `/v18.0/deliveries/${id}/${action}`);

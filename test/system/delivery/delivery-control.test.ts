@@ -3,7 +3,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { fetchHistory, untilHeard } from '../../support/history.js';
+import { executionOf, fetchHistory, untilHeard } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -139,7 +139,7 @@ describe('control of a delivery', () => {
 
   it('takes the same acts as Temporal UI sends them: by name alone, or with any other field', async () => {
     const delivery = await waiting(reply(500), reply(500), reply(500), reply(200));
-    const handle = system.temporal.client.workflow.getHandle(delivery.workflow_id);
+    const handle = await executionOf(system, delivery.workflow_id);
     const acted = (...args: unknown[]) => handle.executeUpdate('act', { args: args as [unknown] });
     await acted('pause');
     await assert.rejects(acted('retry'), WorkflowUpdateFailedError);
@@ -285,7 +285,7 @@ describe('control of a delivery', () => {
 
   it('tells a delivery that Temporal was asked to cancel from others', async () => {
     const delivery = await waiting(reply(500));
-    await system.temporal.client.workflow.getHandle(delivery.workflow_id).cancel();
+    await (await executionOf(system, delivery.workflow_id)).cancel();
     const closed = await client.deliveryUntil(delivery.id, ({ closed_at }) => closed_at !== undefined);
     assert.equal(closed.status, 'cancelled');
     assert.equal(closed.reason, 'Cancelled by temporal.');

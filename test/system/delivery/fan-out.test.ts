@@ -5,7 +5,7 @@ import { createKnowledge, createStarter } from '../../../src/bin/service/ledger.
 import { newId } from '../../../src/domain/basics/ids.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { fetchHistory } from '../../support/history.js';
+import { executionOf, fetchHistory } from '../../support/history.js';
 import { answering } from '../../support/parts/answered.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
@@ -197,7 +197,7 @@ describe('an event', () => {
       );
       assert.deepEqual(reached.sort(), targets.map(({ endpoint_id }) => endpoint_id).sort());
       const starting = fanOutWorkflowId(event.account_id, event.event_id);
-      assert.ok(await system.temporal.client.workflow.getHandle(starting).describe());
+      assert.ok(await (await executionOf(system, starting)).describe());
     } finally {
       await stop();
     }

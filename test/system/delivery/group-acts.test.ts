@@ -5,6 +5,7 @@ import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { Told } from '../../../src/domain/records/told.js';
 import { readTaskAttempt } from '../../../src/temporal/read/history.js';
 import { type Act, act, release } from '../../../workflows/messages.js';
+import { executionOf } from '../../support/history.js';
 import { answered, answering } from '../../support/parts/answered.js';
 import { connectLedger } from '../../support/parts/bare-ledger.js';
 import { startGroup } from '../../support/parts/start-group.js';
@@ -39,7 +40,7 @@ describe('what is done to a group [world]', () => {
     const times = Array.from({ length: deliveries }, () => Date.now());
     const account = { accountId: newId('account') };
     const { groupId, events } = await startGroup(system, account, endpoint_id, times);
-    const group = system.temporal.client.workflow.getHandle(groupWorkflowId(groupId));
+    const group = await executionOf(system, groupWorkflowId(groupId));
     const ids = events.map(({ event_id }) => deliveryId({ event_id, endpoint_id }));
     const read = () => ids.map((id) => told.get(id));
     await until(read, (members) => members.every((member) => member === 'retrying 1'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import type { Accepted } from '../../support/api-client.js';
-import { eventTypes, fetchHistory } from '../../support/history.js';
+import { eventTypes, executionOf, fetchHistory } from '../../support/history.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { ONE_BY_ONE, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -142,7 +142,7 @@ describe('isolation [world]', () => {
       await hanging.waitFor((all) => all.length === 1);
       const event = await quiet.purchase();
       const { workflow_id } = await quiet.delivery(event.deliveries[0]?.id ?? '');
-      const describe = () => system.temporal.client.workflow.getHandle(workflow_id).describe();
+      const describe = async () => (await executionOf(system, workflow_id)).describe();
       await until(describe, ({ raw }) => raw.pendingActivities?.length === 1);
       // A scheduled attempt reaches its queue a little later: the backlog is of an endpoint that takes its time, so it
       // is still there then.

@@ -5,11 +5,11 @@ import { type FreezingProxy, startFreezingProxy } from '../../support/outside/fr
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { servers } from '../../support/servers.js';
-import { newAccount, startSystem, type TestSystem } from '../../support/system.js';
+import { newAccount, ONE_BY_ONE, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Temporal misses the heartbeats of a dead process ten seconds longer than an attempt may last. */
-const ATTEMPT_TIMEOUT = '5s';
+const ATTEMPT_TIMEOUT = '15s';
 
 describe('attempts whose rows are kept, of which Temporal hears nothing [world]', () => {
   let apart: TestSystem;
@@ -20,7 +20,7 @@ describe('attempts whose rows are kept, of which Temporal hears nothing [world]'
 
   before(async () => {
     temporal = await startFreezingProxy(servers().temporalAddress);
-    apart = await startSystem({ HOOKLINE_ATTEMPT_TIMEOUT: ATTEMPT_TIMEOUT }, 'api');
+    apart = await startSystem({ HOOKLINE_ATTEMPT_TIMEOUT: ATTEMPT_TIMEOUT, ...ONE_BY_ONE }, 'api');
     dying = await startServiceProcess({ ...apart.environment, TEMPORAL_ADDRESS: temporal.address });
     receiver = await startReceiver();
   });
@@ -37,19 +37,36 @@ describe('attempts whose rows are kept, of which Temporal hears nothing [world]'
     const count = (path: string) => receiver.received.filter((one) => one.path === path).length;
     receiver.handle((request, response, body) => {
       if (request.url === '/later' && count('/later') === 1) return reply(500)(request, response, body);
+      if (request.url === '/other') return reply(200)(request, response, body);
       return void answers.push(() => response.writeHead(200).end());
     });
-    const accounts = [];
+    const clients = [];
     for (const path of ['/later', '/first']) {
       const client = apiClient(dying.url, await newAccount(apart.database, dying.url));
       await client.register(`${receiver.url}${path}`, { retry_schedule: ['100ms'] });
-      const { deliveries } = await client.purchase();
-      accounts.push({ client, id: deliveries[0]?.id ?? '' });
-      await until(
-        () => answers.length,
-        (held) => held === accounts.length,
-      );
+      clients.push(client);
     }
+    // At once: what is held is answered before an attempt is given up.
+    const accounts = await Promise.all(
+      clients.map(async (client) => ({ client, id: (await client.purchase()).deliveries[0]?.id ?? '' })),
+    );
+    await until(
+      () => answers.length,
+      (held) => held === accounts.length,
+    );
+    // Its executions are started, and it has their tasks: it has already made what was started later.
+    const later = apiClient(dying.url, await newAccount(apart.database, dying.url));
+    await later.register(`${receiver.url}/other`);
+    const { deliveries } = await later.purchase();
+    const handle = apart.temporal.client.workflow.getHandle(workflowIdOf(later, deliveries[0]?.id ?? ''));
+    await until(
+      () =>
+        handle.result().then(
+          () => true,
+          () => false,
+        ),
+      (isOver) => isOver,
+    );
     temporal.freeze();
     for (const answer of answers) answer();
     const rows = [];

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { type ApiClient, PURCHASE, registering } from '../../support/api-client.js';
-import { fetchHistory, toJson } from '../../support/history.js';
+import { executionOf, fetchHistory, toJson } from '../../support/history.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -100,7 +100,7 @@ describe('the record of a delivery', () => {
     const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     assert.equal(delivery.attempts[0]?.status_code, 200);
     assert.equal(delivery.payload_sha256, createHash('sha256').update(PURCHASE).digest('hex'));
-    const group = system.temporal.client.workflow.getHandle(delivery.workflow_id);
+    const group = await executionOf(system, delivery.workflow_id);
     assert.deepEqual(await group.result(), { delivered: MAX_GROUP_SIZE });
     const { historySize = 0 } = await group.describe();
     assert.ok(historySize > 0 && historySize < MAX_HISTORY_BYTES, `${historySize} bytes`);

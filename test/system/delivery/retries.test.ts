@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
 import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { eventTypes, fetchHistory, untilHeard, workflowIdOf } from '../../support/history.js';
+import { eventTypes, executionOf, fetchHistory, untilHeard, workflowIdOf } from '../../support/history.js';
 import {
   type Handler,
   hangUp,
@@ -46,7 +46,7 @@ describe('retries', () => {
   }
   const history = (id: string) => fetchHistory(system, workflowIdOf(client, id));
   const executionStatus = async (id: string) =>
-    (await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).describe()).status.name;
+    (await (await executionOf(system, workflowIdOf(client, id))).describe()).status.name;
 
   it('go on after two errors and a hanging endpoint, in one workflow, until it is delivered [world]', async () => {
     receiver.handle(inTurn(reply(500), reply(500), neverAnswer, reply(200)));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { payloadsOf } from '../../replay/histories.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { eventTypes, fetchHistory, toJson, workflowIdOf } from '../../support/history.js';
+import { eventTypes, executionOf, fetchHistory, toJson, workflowIdOf } from '../../support/history.js';
 import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { databaseIn, servers } from '../../support/servers.js';
@@ -78,6 +78,6 @@ describe('an attempt that ends while MongoDB cannot write [world]', () => {
       [first?.url, first?.address, first?.response_snippet, first?.response_headers?.['x-request-id']],
       [`${receiver.url}${PATH}`, '127.0.0.1', 'not now', 'answer-7'],
     );
-    await system.temporal.client.workflow.getHandle(workflowId).result();
+    await (await executionOf(system, workflowId)).result();
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
-import { workflowIdOf } from '../../support/history.js';
+import { executionOf, workflowIdOf } from '../../support/history.js';
 import { promised } from '../../support/promised.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { ONE_BY_ONE, type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -35,7 +35,7 @@ describe('steering a delivery', () => {
     assert.equal(answer.status, 200, answer.text);
   };
   const executionStatus = async (id: string) =>
-    (await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).describe()).status.name;
+    (await (await executionOf(system, workflowIdOf(client, id))).describe()).status.name;
   const untilClosed = (id: string) =>
     until(
       () => executionStatus(id),
@@ -76,7 +76,7 @@ describe('steering a delivery', () => {
     const answer = holdNext();
     await act(id, 'retry');
     await receiver.waitFor((all) => all.length === 2);
-    await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).cancel();
+    await (await executionOf(system, workflowIdOf(client, id))).cancel();
     answer();
     assert.equal(await untilClosed(id), 'COMPLETED');
     const delivery = await client.delivery(id);
@@ -93,7 +93,7 @@ describe('steering a delivery', () => {
     const event = await client.purchase();
     const id = event.deliveries[0]?.id ?? '';
     await receiver.waitFor((all) => all.length === 1);
-    await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).cancel();
+    await (await executionOf(system, workflowIdOf(client, id))).cancel();
     answer();
     assert.equal(await untilClosed(id), 'COMPLETED');
     assert.equal((await client.delivery(id)).attempts.length, 1);
@@ -113,7 +113,7 @@ describe('steering a delivery', () => {
     await setStatus(endpointId, 'paused');
     await setStatus(endpointId, 'active');
     const signalled = async () =>
-      (await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).fetchHistory()).events?.some(
+      (await (await executionOf(system, workflowIdOf(client, id))).fetchHistory()).events?.some(
         (event) => event.workflowExecutionSignaledEventAttributes,
       );
     await until(signalled, (seen) => seen === true);

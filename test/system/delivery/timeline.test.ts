@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createdAt } from '../../../src/domain/basics/id-time.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { untilHeard } from '../../support/history.js';
+import { executionOf, untilHeard } from '../../support/history.js';
 import { recordedTerminations } from '../../support/parts/records.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
@@ -38,7 +38,7 @@ describe('the timeline of a delivery', () => {
   /** Terminates the execution of a delivery in Temporal, and waits until its row says it. */
   async function terminate(id: string): Promise<void> {
     const { workflow_id } = await client.delivery(id);
-    await system.temporal.client.workflow.getHandle(workflow_id).terminate('a test ends it');
+    await (await executionOf(system, workflow_id)).terminate('a test ends it');
     await recordedTerminations(system, client, [id]);
   }
 

@@ -4,7 +4,7 @@ import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { untilHeard } from '../../support/history.js';
+import { executionOf, untilHeard } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';
 import { recordedTerminations } from '../../support/parts/records.js';
 import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -161,7 +161,7 @@ describe('the views of a delivery', () => {
   /** Terminates the execution of some deliveries in Temporal, and waits until the rows of the open ones say it. */
   async function terminate(some: readonly (Delivery | undefined)[]): Promise<void> {
     const { workflow_id = '' } = some[0] ?? {};
-    await system.temporal.client.workflow.getHandle(workflow_id).terminate('asked to by the subscriber');
+    await (await executionOf(system, workflow_id)).terminate('asked to by the subscriber');
     const open = some.flatMap((one) => (one?.closed_at === undefined ? (one?.id ?? []) : []));
     await recordedTerminations(system, client, open);
   }
@@ -209,7 +209,7 @@ describe('the views of a delivery', () => {
       await register(Array.from({ length: IN_GROUP }, () => name));
       const event = await client.purchase();
       const all = await agreed(event.id, () => TREATMENTS[name].status);
-      const group = system.temporal.client.workflow.getHandle(all[0]?.workflow_id ?? '');
+      const group = await executionOf(system, all[0]?.workflow_id ?? '');
       await until(
         () => group.describe(),
         ({ status }) => status.name === 'COMPLETED',
@@ -300,8 +300,10 @@ describe('the views of a delivery', () => {
     );
     const event = await client.purchase();
     const statusOf = (one: DeliverySummary) => TREATMENTS[names.get(one.endpoint_id) ?? 'fails'].status;
-    const [member] = await agreed(event.id, statusOf);
-    const formerGroup = await reset(member?.workflow_id ?? '');
+    const members = await agreed(event.id, statusOf);
+    const formerGroup = await reset(members[0]?.workflow_id ?? '');
+    for (const { id } of members)
+      await client.deliveryUntil(id, (one) => one.run_id !== formerGroup && one.status === statusOf(one));
     const all = await agreed(event.id, statusOf);
     assert.equal(all.length, IN_GROUP);
     for (const one of all) assert.notEqual(one.run_id, formerGroup);

@@ -9,7 +9,7 @@ import {
   toUnits,
 } from '../../../src/temporal/write/parked-deliveries.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { eventTypes, fetchHistory } from '../../support/history.js';
+import { eventTypes, executionOf, fetchHistory } from '../../support/history.js';
 import { listed } from '../../support/parts/replays.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
@@ -51,8 +51,7 @@ describe('a group that waits from its start', () => {
   }
 
   const act = (id: string, action: string) => client.request('POST', `/v18.0/deliveries/${id}/${action}`);
-  const describeGroup = (workflowId: string) =>
-    system.temporal.client.workflow.getHandle(workflowId).describe();
+  const describeGroup = async (workflowId: string) => (await executionOf(system, workflowId)).describe();
   /** Deliveries that wait for the endpoint, as one signal releases them. */
   async function waiting(count = MEMBERS): Promise<ReleaseUnit> {
     const key = { account_id: client.accountId, endpoint_id };
@@ -154,7 +153,7 @@ describe('a group that waits from its start', () => {
   it('waits on if it is cancelled in Temporal: only its deliveries can be', async () => {
     const { workflowId } = await start();
     const unit = await waiting();
-    await system.temporal.client.workflow.getHandle(workflowId).cancel();
+    await (await executionOf(system, workflowId)).cancel();
     await until(
       async () => eventTypes(await fetchHistory(system, workflowId)),
       (types) => types.includes('WORKFLOW_TASK_COMPLETED'),

@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
-import { createAddressGuard } from '../../../activities/http/address-guard.js';
-import { createPoster } from '../../../activities/http/poster.js';
+import { createAddressPolicy } from '../../../packages/egress/src/addresses/index.js';
+import { createAddressGuard, createPoster } from '../../../packages/egress/src/index.js';
 import { exposedGc } from '../../../src/bin/process/garbage.js';
 import { issueServerCertificate, loadOrCreateAuthority } from '../../../src/demo/certificates.js';
-import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { startConnectProxy } from '../../support/outside/connect-proxy.js';
 import { post } from '../../support/outside/post.js';
 import { promised } from '../../support/promised.js';
@@ -59,6 +59,28 @@ describe('the poster', () => {
     assert.ok(receiver.connections <= 5 + 100);
     await receiver.close();
     assert.ok((await all).every(({ error_code }) => error_code !== undefined));
+  });
+
+  it('gives an exchange all of its time if the endpoint closes the connection that it was to use', async () => {
+    const receiver = await startReceiver({ tls: false });
+    const resolveName = async () => {
+      await delay(60);
+      return { addresses: [{ address: '127.0.0.1', family: 4 as const }], ttlMs: 0 };
+    };
+    const sockets: Socket[] = [];
+    receiver.handle((request, response) => {
+      sockets.push(request.socket);
+      response.end();
+    });
+    const one = await poster({ guard: createAddressGuard({ policy, resolveName }) });
+    const url = `http://shop.test:${receiver.port}`;
+    assert.equal((await post(one, url, 400)).statusCode, 200);
+    await delay(400);
+    // undici hears of it before it sends on that connection, and connects again in the name of the exchange before.
+    sockets[0]?.destroy();
+    assert.equal((await post(one, url, 20_000)).statusCode, 200);
+    assert.equal(receiver.connections, 2);
+    await receiver.close();
   });
 
   it('keeps nothing of an exchange that is over, though its time is not [world]', async () => {

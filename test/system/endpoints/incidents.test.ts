@@ -5,7 +5,7 @@ import { createKnowledge, createStarter } from '../../../src/bin/service/ledger.
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { recordedTime } from '../../../src/domain/time/recorded-time.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { eventTypes, fetchHistory } from '../../support/history.js';
+import { eventTypes, executionOf, fetchHistory } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import {
   IMPATIENT,
@@ -62,7 +62,7 @@ describe('incidents of endpoints', () => {
   };
 
   const signalledAt = async (workflowId: string): Promise<number> => {
-    const { events } = await system.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+    const { events } = await (await executionOf(system, workflowId)).fetchHistory();
     const signal = events?.find((event) => event.workflowExecutionSignaledEventAttributes);
     return Number(signal?.eventTime?.seconds) + (signal?.eventTime?.nanos ?? 0) / 1e9;
   };
@@ -116,7 +116,7 @@ describe('incidents of endpoints', () => {
     receiver.handle(reply(200));
     const id = await send();
     const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
-    const history = await system.temporal.client.workflow.getHandle(delivery.workflow_id).fetchHistory();
+    const history = await (await executionOf(system, delivery.workflow_id)).fetchHistory();
     assert.equal(history.events?.length, 6);
     assert.deepEqual(await incidentRuns(), []);
   });

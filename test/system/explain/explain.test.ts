@@ -8,6 +8,7 @@ import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { executionOf } from '../../support/history.js';
 import { recordedTerminations } from '../../support/parts/records.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
@@ -159,7 +160,7 @@ describe('explain', () => {
             delivery.id,
             ({ workflow_id, status }) => workflow_id === workflowId && status === 'retrying',
           );
-          await system.temporal.client.workflow.getHandle(workflowId).terminate('by hand');
+          await (await executionOf(system, workflowId)).terminate('by hand');
           await recordedTerminations(system, client, [delivery.id]);
         }),
     },

@@ -37,11 +37,13 @@ describe('a batch of reads', () => {
   it('is for its caller alone: each read needs its scope, and another account is not found', async () => {
     const { id } = await client.register('https://subscriber.example/');
     const other = await system.account(['profile:read', 'endpoints:read']);
+    await batch(['/v18.0/me', '/v18.0/deliveries']);
     const { json } = await batch(['/v18.0/me', `/v18.0/endpoints/${id}`, '/v18.0/deliveries'], other);
     assert.deepEqual(
       json.responses.map((response: { status: number }) => response.status),
       [200, 404, 403],
     );
+    assert.deepEqual(json.responses[0].body, (await other.request('GET', '/v18.0/me')).json);
     const nobody = apiClient(system.url, { accountId: '', key: 'hlk_none', keyId: '' });
     assert.equal((await batch(['/v18.0/me'], nobody)).status, 401);
   });

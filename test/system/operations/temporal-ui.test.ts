@@ -8,7 +8,7 @@ import {
   rotationWorkflowId,
 } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
+import { eventTypes, executionOf, fetchHistory, workflowIdOf } from '../../support/history.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { runHookline } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -31,7 +31,7 @@ describe('what Temporal UI shows [world]', () => {
   let resumed: string;
 
   const summaryOf = async (workflowId: string) => {
-    const execution = await system.temporal.client.workflow.getHandle(workflowId).describe();
+    const execution = await (await executionOf(system, workflowId)).describe();
     return { summary: await execution.staticSummary(), details: await execution.staticDetails() };
   };
 

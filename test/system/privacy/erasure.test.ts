@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { executionOf } from '../../support/history.js';
 import { recorded, runRecords } from '../../support/parts/records.js';
 import { replay, replayOver } from '../../support/parts/replays.js';
 import { type Handler, type Receiver, startReceiver } from '../../support/receiver.js';
@@ -293,7 +294,7 @@ describe('an installation that does not encrypt payloads', () => {
     );
     assert.equal(delivery.attempts[0]?.response_snippet, purchaseOf(BOB));
     assert.match(delivery.payload_sha256 ?? '', /^[0-9a-f]{64}$/);
-    const history = await system.temporal.client.workflow.getHandle(delivery.workflow_id).fetchHistory();
+    const history = await (await executionOf(system, delivery.workflow_id)).fetchHistory();
     const [input] = history.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
     assert.match(Buffer.from(input?.data ?? []).toString(), /"attempt_timeout_ms"/, 'it is in clear');
     assert.doesNotMatch(JSON.stringify(history), /bob\.kept/);

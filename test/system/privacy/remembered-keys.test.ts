@@ -6,7 +6,7 @@ import { TIMINGS } from '../../../src/domain/timings.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { testEnvironment } from '../../support/system.js';
 
-describe('a data key that another process has erased', () => {
+describe('a data key that was erased', () => {
   const { now } = Date;
   let process: Database;
   let other: Database;
@@ -20,7 +20,20 @@ describe('a data key that another process has erased', () => {
     await Promise.all([process.close(), other.close()]);
   });
 
-  it('is not remembered for longer than its time, whatever it was used for last', async () => {
+  it('is forgotten at once where it was erased: nothing more is sealed with it', async () => {
+    const account = newId('account');
+    const { id } = await process.dataKeys.obtain(account, 'ada');
+    assert.ok(await process.dataKeys.find(account, id));
+    await process.dataKeys.erase(account, id);
+    assert.equal(await process.dataKeys.find(account, id), undefined);
+    assert.notEqual((await process.dataKeys.obtain(account, 'ada')).id, id);
+    const own = await process.dataKeys.obtain(account);
+    await process.dataKeys.eraseAll(account);
+    assert.equal(await process.dataKeys.find(account, own.id), undefined);
+    assert.notEqual((await process.dataKeys.obtain(account)).id, own.id);
+  });
+
+  it('is not remembered by another process for longer than its time, whatever it was used for last', async () => {
     const lifetime = TIMINGS.data_key_lifetime_ms;
     const account = newId('account');
     const began = now();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createAddressPolicy } from '../../../packages/egress/src/addresses/index.js';
 import { ACCOUNT_SCOPES, API_KEY, SCOPES } from '../../../src/domain/access/api-key.js';
 import { hashSecret } from '../../../src/domain/access/secret-hash.js';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
@@ -7,7 +8,6 @@ import { formatDuration, parseDuration } from '../../../src/domain/basics/durati
 import { idTime } from '../../../src/domain/basics/id-time.js';
 import { type IdKind, isId, newId } from '../../../src/domain/basics/ids.js';
 import { RELEASE } from '../../../src/domain/basics/release.js';
-import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { checkEventKinds, checkTargetUrl } from '../../../src/domain/endpoint/endpoint.js';
 import {
   EVENT_KINDS,

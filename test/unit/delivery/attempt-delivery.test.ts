@@ -170,6 +170,22 @@ describe('an attempt', () => {
       assert.equal((await attempt({ ...FIRST, trigger, isolated: true })).kind, 'attempted');
   });
 
+  it('that succeeds takes away the mark that the endpoint fails, unless an open incident is to do that', async () => {
+    const failing = { since: '2026-11-24T12:00:00.000Z' };
+    for (const [statusCode, isOpen, expected] of [
+      [200, false, [null]],
+      [200, true, []],
+      [500, false, []],
+    ] as const) {
+      const marks: unknown[] = [];
+      const setFailing = async (...[, , mark]: unknown[]) => void marks.push(mark);
+      const more = { failing, incidents: { succeeded: async () => isOpen }, endpoints: { setFailing } };
+      await attempts({ statusCode }, more).attempt({ ...FIRST, isolated: true });
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual(marks, expected, `${statusCode}, ${isOpen}`);
+    }
+  });
+
   it('is made in the isolated lane if the endpoint is failing, also if whoever placed it did not know that', async () => {
     const { attempt } = attempts({ statusCode: 200 }, { failing: { since: '2026-11-24T12:00:00.000Z' } });
     await assert.rejects(attempt(FIRST), /isolated lane/);

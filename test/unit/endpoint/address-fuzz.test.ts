@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { BlockList, isIP } from 'node:net';
 import fc from 'fast-check';
-import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
+import { createAddressPolicy } from '../../../packages/egress/src/addresses/index.js';
 import { checkTargetUrl } from '../../../src/domain/endpoint/endpoint.js';
 
 const BLOCKS =

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
+import { createAddressPolicy } from '../../../packages/egress/src/addresses/index.js';
 import { checkTargetUrl } from '../../../src/domain/endpoint/endpoint.js';
 
 const policyOf = (allowedNetworks: string[] = [], deniedNetworks: string[] = []) =>

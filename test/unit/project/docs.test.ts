@@ -48,6 +48,13 @@ describe('Documents', () => {
     ok(Number(lines[1]?.[1]) <= 6);
   });
 
+  it('have code in fences alone: what is only indented is joined by whatever wraps lines', () => {
+    for (const file of ['README.md', ...markdownIn('docs')]) {
+      const text = read(file).replaceAll(/^```[\s\S]*?^```$/gm, '');
+      equal(/\n\n {4,}(\S.*)/.exec(text)?.[1], undefined, file);
+    }
+  });
+
   it('are all found from the index, or from the README', () => {
     const listed = ['README.md', 'docs/README.md'].flatMap((file) =>
       [...read(file).matchAll(/\]\(([^)#]+\.md)/g)].map(([, target = '']) => join(dirname(file), target)),

@@ -7,8 +7,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { Registry } from 'prom-client';
-import { createAddressGuard } from '../../../activities/http/address-guard.js';
-import { createPoster } from '../../../activities/http/poster.js';
+import { createAddressPolicy } from '../../../packages/egress/src/addresses/index.js';
+import { createAddressGuard, createPoster } from '../../../packages/egress/src/index.js';
 import {
   newSigningKey,
   newWitnessKey,
@@ -28,7 +28,6 @@ import { createStamp } from '../../../src/bin/service/log/timestamps.js';
 import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witnesses.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { newSecretKey } from '../../../src/domain/access/secret-box.js';
-import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 
 const MIB = 1_024 * 1_024;
 /** Length of a response that nobody would end, beyond what the sockets of both sides hold, bytes. */
@@ -54,7 +53,7 @@ interface Caller {
 
 /** Every file that makes requests to somewhere, with a call; or where the bound of what it reads is. */
 const CALLERS: Record<string, Caller | string> = {
-  'activities/http/poster.ts': {
+  'packages/egress/src/poster.ts': {
     most: 16 * 1_024,
     async call(url) {
       const poster = createPoster({ guard: createAddressGuard({ policy: allowed }), extraCa: [] });
@@ -67,8 +66,8 @@ const CALLERS: Record<string, Caller | string> = {
     },
   },
   'activities/delivery/authorization/access-tokens.ts': 'by oauth4webapi through the poster',
-  'activities/http/connector.ts': 'opens connections for the poster, and reads nothing',
-  'activities/http/tunnel.ts': 'Node.js reads 16 KiB of headers; a body is not read',
+  'packages/egress/src/connector.ts': 'opens connections for the poster, and reads nothing',
+  'packages/egress/src/tunnel.ts': 'Node.js reads 16 KiB of headers; a body is not read',
   'activities/alert/mail.ts': 'SMTP; nodemailer reads 1 MiB of a response (MAX_RESPONSE_SIZE)',
   'clients/typescript/src/client.ts': 'a library for others; commands give it a fetch that is bounded',
   'src/api/listeners/upgrade.ts': 'a server of WebSockets; it bounds each message',

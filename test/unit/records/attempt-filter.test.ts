@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Network, readNetwork } from '../../../src/domain/endpoint/networks.js';
+import { type Network, readNetwork } from '../../../packages/egress/src/addresses/index.js';
 import { isAsked, sumsOf } from '../../../src/domain/list/attempt-filter.js';
 
 const networks = (...texts: string[]): Network[] =>

@@ -71,7 +71,7 @@ describe('the tag of a document', () => {
     const { changes: seal } = seals;
     const change = { at: AT, changed: [], resource: 'endpoint:ep_1', salt: 'c2FsdA==' };
     const fields = unseen(changes(connection), change, seal.tag.bind(seal), seal.whatIsWrong.bind(seal));
-    assert.deepEqual(fields, ['before_at', 'expires_at', 'in_log', 'leaf_index']);
+    assert.deepEqual(fields, ['expires_at', 'in_log', 'leaf_index']);
   });
 
   it('of a change tells also what cannot be read any more', () => {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { type Network, readNetwork } from '../../../../packages/egress/src/addresses/index.js';
 import { ATTEMPT_ERROR_CODES } from '../../../domain/attempt/attempt.js';
 import { parseDuration } from '../../../domain/basics/duration.js';
 import { idPattern } from '../../../domain/basics/ids.js';
 import { isClosed, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
-import { type Network, readNetwork } from '../../../domain/endpoint/networks.js';
 import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/business-keys.js';
 import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';
 import type { AttemptFilter } from '../../../domain/list/attempt-filter.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_PAYLOAD_BYTES } from '../../../../packages/payload-contract/src/index.js';
-import type { Owner } from '../../../domain/access/owner-turns.js';
+import type { Owner } from '../../../domain/access/owner.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { newId } from '../../../domain/basics/ids.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';

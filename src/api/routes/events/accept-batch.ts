@@ -1,4 +1,4 @@
-import type { Owner } from '../../../domain/access/owner-turns.js';
+import type { Owner } from '../../../domain/access/owner.js';
 import type { KeptEvent } from '../../../domain/delivery/stored-event.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';

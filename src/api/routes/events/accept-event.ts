@@ -1,5 +1,5 @@
 import { valuesOf } from '../../../../packages/payload-contract/src/index.js';
-import type { Owner } from '../../../domain/access/owner-turns.js';
+import type { Owner } from '../../../domain/access/owner.js';
 import { newId } from '../../../domain/basics/ids.js';
 import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
 import { orderedRecipientsOf } from '../../../domain/delivery/recipients.js';

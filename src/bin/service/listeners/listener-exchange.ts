@@ -1,5 +1,5 @@
-import { digestOf } from '../../../../activities/http/digest.js';
 import type { ListenerExchange } from '../../../../activities/http/exchange.js';
+import { digestOf } from '../../../../packages/egress/src/index.js';
 import type { ListenerStreams } from '../../../api/listeners/streams.js';
 import type { Settings } from '../../../config/schema.js';
 import type { SecretBox } from '../../../domain/access/secret-box.js';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { inBatches } from '../../../domain/basics/batches.js';
 import { inParts } from '../../../domain/basics/bounded-memory.js';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../../domain/delivery/delivery.js';
@@ -125,8 +126,11 @@ export class EventIntake {
   private readonly planner: StartPlanner;
   private readonly options: IntakeOptions;
   private readonly places: PlaceIntake;
-  private queue: Waiting[] = [];
-  private isInserting = false;
+  private readonly inserted = inBatches<Waiting>(
+    (batch) => this.insert(batch),
+    (batch, { storable: { payload_bytes } }) =>
+      batch.length < INSERTED_AT_ONCE && bytesOf(batch) + payload_bytes <= INSERTED_BYTES,
+  );
 
   constructor(planner: StartPlanner, options: IntakeOptions) {
     this.planner = planner;
@@ -145,8 +149,7 @@ export class EventIntake {
     this.planner.checkRoom(event, targets.length);
     const storable = await this.prepared(event, hints?.subject);
     return new Promise((resolve, reject) => {
-      this.queue.push({ ...offer, storable, resolve, reject });
-      if (!this.isInserting) void this.insertWaiting();
+      void this.inserted({ ...offer, storable, resolve, reject });
     });
   }
 
@@ -198,21 +201,6 @@ export class EventIntake {
   private withdraw(event: AcceptedEvent): void {
     this.planner.feedOrder.end(event.event_id);
     this.planner.withdrawn(event);
-  }
-
-  private async insertWaiting(): Promise<void> {
-    this.isInserting = true;
-    while (this.queue.length > 0) await this.insert(this.takeBatch());
-    this.isInserting = false;
-  }
-
-  private takeBatch(): Waiting[] {
-    let bytes = 0;
-    const fits = this.queue.findIndex(({ storable: { payload_bytes } }, index) => {
-      bytes += payload_bytes;
-      return index > 0 && (index >= INSERTED_AT_ONCE || bytes > INSERTED_BYTES);
-    });
-    return this.queue.splice(0, fits < 0 ? this.queue.length : fits);
   }
 
   private async insert(batch: readonly Waiting[]): Promise<void> {
@@ -301,6 +289,10 @@ export class EventIntake {
       }
     }
   }
+}
+
+function bytesOf(batch: readonly Waiting[]): number {
+  return batch.reduce((sum, { storable: { payload_bytes } }) => sum + payload_bytes, 0);
 }
 
 /** Inserts events. A server that has just gone may be back in a moment; what it has stored is not stored twice. */

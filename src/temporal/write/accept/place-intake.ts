@@ -1,17 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { inBatches } from '../../../domain/basics/batches.js';
 import type { KeptEvent } from '../../../domain/delivery/stored-event.js';
 import type { OrderedDelivery, OrderPlaces } from '../../../domain/order/delivery-order.js';
 
-/** Deliveries that take places together. */
+/** Events whose deliveries take places together. */
 const TAKEN_AT_ONCE = 500;
 /** For how long, and how often, places are tried to take again, milliseconds. */
 const AGAIN = { forMs: 2_500, everyMs: 100 };
-
-interface Waiting {
-  deliveries: readonly OrderedDelivery[];
-  resolve(): void;
-  reject(error: unknown): void;
-}
 
 /**
  * Has events that are stored take their places in the orders of their endpoints, before their producers are answered:
@@ -19,8 +14,10 @@ interface Waiting {
  */
 export class PlaceIntake {
   private readonly places: Pick<OrderPlaces, 'take'>;
-  private queue: Waiting[] = [];
-  private isTaking = false;
+  private readonly taken = inBatches<readonly OrderedDelivery[]>(
+    (some) => this.takeAgain(some.flat()),
+    (some) => some.length < TAKEN_AT_ONCE,
+  );
 
   constructor(places: Pick<OrderPlaces, 'take'>) {
     this.places = places;
@@ -31,25 +28,7 @@ export class PlaceIntake {
     const deliveries = targets.flatMap(({ endpoint_id, order_key }) =>
       order_key ? [{ event_id, endpoint_id, order_key }] : [],
     );
-    if (deliveries.length === 0) return undefined;
-    return new Promise((resolve, reject) => {
-      this.queue.push({ deliveries, resolve, reject });
-      if (!this.isTaking) void this.takeWaiting();
-    });
-  }
-
-  private async takeWaiting(): Promise<void> {
-    this.isTaking = true;
-    while (this.queue.length > 0) {
-      const some = this.queue.splice(0, TAKEN_AT_ONCE);
-      try {
-        await this.takeAgain(some.flatMap(({ deliveries }) => deliveries));
-        for (const { resolve } of some) resolve();
-      } catch (error) {
-        for (const { reject } of some) reject(error);
-      }
-    }
-    this.isTaking = false;
+    return deliveries.length === 0 ? undefined : this.taken(deliveries);
   }
 
   private async takeAgain(deliveries: readonly OrderedDelivery[]): Promise<void> {

@@ -27,7 +27,7 @@ const KNOWN: ReadonlySet<UnresolvedReason> = new Set(['not_found', 'no_addresses
 
 /** A name was looked up in vain. */
 export class UnresolvedNameError extends Error {
-  readonly code = 'ERR_HOOKLINE_DNS';
+  readonly code = 'ERR_EGRESS_DNS';
   readonly reason: UnresolvedReason;
 
   constructor(reason: UnresolvedReason) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { type NameAnswer, UnresolvedNameError } from '../../../../activities/http/names/name-answer.js';
-import { NameLookups } from '../../../../activities/http/names/name-lookups.js';
-import { clockOfEach } from '../../../support/clock.js';
+import { clockOfEach } from '../../../../test/support/clock.js';
+import { type NameAnswer, UnresolvedNameError } from '../../src/names/name-answer.js';
+import { NameLookups } from '../../src/names/name-lookups.js';
 
 const ADDRESS = { address: '192.0.2.1', family: 4 };
 const OTHER = { address: '192.0.2.2', family: 4 };

@@ -25,8 +25,8 @@ export interface ConnectorOptions {
   maxAgeMs?: number | undefined;
 }
 
-/** When a connection that is made for no exchange is given up, milliseconds. */
-const CONNECT_TIMEOUT_MS = 10_000;
+/** When a connection is given up of whose exchange nothing is known, milliseconds: as long as any attempt may take. */
+const CONNECT_TIMEOUT_MS = 30_000;
 /**
  * When the next address is tried beside one that has not opened, milliseconds: RFC 8305, section 5, recommends 250 and
  * allows 2,000. A proxy answers when it has connected itself, and may ask somebody else before.
@@ -63,10 +63,11 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   const open = async (
     target: buildConnector.Options,
     trace: ExchangeTrace | undefined,
+    account: string | undefined,
     signal: AbortSignal,
   ) => {
     const port = portOf(target);
-    const resolved = await lookUp(guard, target.hostname, port, trace, signal);
+    const resolved = await lookUp(guard, target.hostname, port, trace, account, signal);
     const openOne: OpenConnection = proxy
       ? (address, unwanted) => openTunnel(proxy, address, port, unwanted)
       : (address, unwanted) => openDirectly(guard, address.address, port, unwanted);
@@ -82,12 +83,13 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   };
 
   return (target, callback) => {
-    const trace = currentTrace();
+    const former = currentTrace();
+    const trace = former?.isOver ? undefined : former;
     const limit = new AbortController();
     // Whoever waits for the exchange ends it himself, and says so; this is just behind.
     const limitMs = trace ? Math.ceil(trace.timeLeft) + 1 : CONNECT_TIMEOUT_MS;
     const callOff = deadline(limitMs, () => limit.abort(new ConnectTimeoutError()));
-    open(target, trace, limit.signal)
+    open(target, trace, former?.account, limit.signal)
       .finally(callOff)
       .then(
         (socket) => callback(null, socket),
@@ -101,9 +103,10 @@ async function lookUp(
   hostname: string,
   port: number,
   trace: ExchangeTrace | undefined,
+  account: string | undefined,
   signal: AbortSignal,
 ): Promise<ResolvedName> {
-  const looking = inTime(guard.resolve(hostname, port, trace?.account), signal);
+  const looking = inTime(guard.resolve(hostname, port, account), signal);
   if (isIP(bareHost(hostname)) || !trace) return looking;
   trace.isResolving = true;
   try {

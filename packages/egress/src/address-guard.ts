@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { type AddressPolicy, isLocalhost, isOwnAddress } from '../../src/domain/endpoint/address-policy.js';
+import { type AddressPolicy, isLocalhost, isOwnAddress } from './addresses/address-policy.js';
 import type { ResolveName } from './names/name-answer.js';
 import { NameLookups, type PlatformOf, type ResolvedName } from './names/name-lookups.js';
 import { systemNames } from './names/system-names.js';
@@ -8,7 +8,7 @@ import { bareHost } from './tunnel.js';
 
 /** A connection was refused because of where it would have gone. It does not say which address that was. */
 export class BlockedAddressError extends Error {
-  readonly code = 'ERR_HOOKLINE_BLOCKED_ADDRESS';
+  readonly code = 'ERR_EGRESS_BLOCKED_ADDRESS';
 
   constructor() {
     super('the URL leads to an address that deliveries may not go to');

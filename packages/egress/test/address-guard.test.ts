@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
-import { BlockedAddressError, createAddressGuard } from '../../../activities/http/address-guard.js';
-import { dnsServers } from '../../../activities/http/names/dns-query.js';
-import { createPoster } from '../../../activities/http/poster.js';
-import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
-import { startConnectProxy } from '../../support/outside/connect-proxy.js';
-import { type HostileDns, startHostileDns } from '../../support/outside/hostile-dns.js';
-import { post } from '../../support/outside/post.js';
+import { startConnectProxy } from '../../../test/support/outside/connect-proxy.js';
+import { type HostileDns, startHostileDns } from '../../../test/support/outside/hostile-dns.js';
+import { post } from '../../../test/support/outside/post.js';
+import { BlockedAddressError, createAddressGuard } from '../src/address-guard.js';
+import { createAddressPolicy } from '../src/addresses/address-policy.js';
+import { dnsServers } from '../src/names/dns-query.js';
+import { createPoster } from '../src/poster.js';
 
 /** As good as public here, and as good as private. */
 const OUTSIDE = '127.0.0.1';

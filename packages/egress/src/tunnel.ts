@@ -4,7 +4,7 @@ import type { ResolvedAddress } from './names/name-answer.js';
 
 /** The egress proxy did not open the connection. */
 class ProxyRefusedError extends Error {
-  readonly code = 'ERR_HOOKLINE_PROXY';
+  readonly code = 'ERR_EGRESS_PROXY';
 
   constructor(status: number) {
     super(status ? `the egress proxy answered ${status}` : 'the egress proxy cannot be reached');

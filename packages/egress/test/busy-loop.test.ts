@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { createAddressGuard } from '../../../activities/http/address-guard.js';
-import { createPoster } from '../../../activities/http/poster.js';
-import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
-import { post } from '../../support/outside/post.js';
+import { post } from '../../../test/support/outside/post.js';
+import { createAddressGuard } from '../src/address-guard.js';
+import { createAddressPolicy } from '../src/addresses/address-policy.js';
+import { createPoster } from '../src/poster.js';
 
 /**
  * A receiver in a process of its own: it says its port, then of each request that it has it, and answers 50 ms later.

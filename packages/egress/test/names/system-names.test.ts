@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
-import { createResolver } from '../../../../activities/http/names/dns-query.js';
-import type { ResolveName, UnresolvedNameError } from '../../../../activities/http/names/name-answer.js';
+import { folderOfEach } from '../../../../test/support/folder.js';
 import {
-  parseHosts,
-  parseSearchDomains,
-  systemNames,
-} from '../../../../activities/http/names/system-names.js';
-import { folderOfEach } from '../../../support/folder.js';
-import { type DnsAnswer, type HostileDns, startHostileDns } from '../../../support/outside/hostile-dns.js';
+  type DnsAnswer,
+  type HostileDns,
+  startHostileDns,
+} from '../../../../test/support/outside/hostile-dns.js';
+import { createResolver } from '../../src/names/dns-query.js';
+import type { ResolveName, UnresolvedNameError } from '../../src/names/name-answer.js';
+import { parseHosts, parseSearchDomains, systemNames } from '../../src/names/system-names.js';
 
 const HOSTS = `
 # a comment

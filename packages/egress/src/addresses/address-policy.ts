@@ -9,6 +9,8 @@ export interface AddressPolicyOptions {
   deniedNetworks: readonly string[];
   /** Ports that may be connected to: `443`, or a range such as `1024-65535`. */
   allowedPorts: readonly string[];
+  /** Name of the setting by which an operator allows networks, for people whose URL is refused. */
+  networksSetting?: string;
 }
 
 /** Decides where deliveries may go. */
@@ -51,6 +53,9 @@ export function createAddressPolicy(options: AddressPolicyOptions) {
     if (inAny(address, denied)) return false;
     return isPublic(address) || inAny(address, allowed);
   };
+  const { networksSetting } = options;
+  const orAllow = (which: string): string =>
+    networksSetting === undefined ? '' : ` (an operator can allow ${which} with ${networksSetting})`;
   const allowsPort = (port: number): boolean => ports.some(([first, last]) => port >= first && port <= last);
 
   return {
@@ -66,16 +71,12 @@ export function createAddressPolicy(options: AddressPolicyOptions) {
         return `must use one of the ports ${options.allowedPorts.join(', ')}, not ${port}`;
       const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
       if (ipaddr.isValid(host))
-        return allows(host)
-          ? undefined
-          : 'must not be at an address that is not public (an operator can allow more with HOOKLINE_ALLOWED_NETWORKS)';
+        return allows(host) ? undefined : `must not be at an address that is not public${orAllow('more')}`;
       if (isLocalhost(host))
-        return LOOPBACK.some(allows)
-          ? undefined
-          : 'must not be this machine (an operator can allow it with HOOKLINE_ALLOWED_NETWORKS)';
+        return LOOPBACK.some(allows) ? undefined : `must not be this machine${orAllow('it')}`;
       // Names of a closed network are for its operator to allow, with the network.
       if (allowed.length === 0 && isPrivateName(host))
-        return 'must have a public host name (an operator can allow others with HOOKLINE_ALLOWED_NETWORKS)';
+        return `must have a public host name${orAllow('others')}`;
       return undefined;
     },
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { dnsServers } from '../../../../activities/http/names/dns-query.js';
-import { UnresolvedNameError } from '../../../../activities/http/names/name-answer.js';
-import { type DnsAnswer, startHostileDns } from '../../../support/outside/hostile-dns.js';
+import { type DnsAnswer, startHostileDns } from '../../../../test/support/outside/hostile-dns.js';
+import { dnsServers } from '../../src/names/dns-query.js';
+import { UnresolvedNameError } from '../../src/names/name-answer.js';
 
 /** Results, by the responses about IPv4 and about IPv6. */
 const CASES: [v4: DnsAnswer, v6: DnsAnswer, found: string][] = [

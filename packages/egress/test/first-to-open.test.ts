@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { mock } from 'node:test';
-import { firstToOpen } from '../../../activities/http/first-to-open.js';
+import { firstToOpen } from '../src/first-to-open.js';
 
 const v4 = (last: number) => ({ address: `192.0.2.${last}`, family: 4 });
 const v6 = (last: number) => ({ address: `2001:db8::${last}`, family: 6 });

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { Agent, type Dispatcher } from 'undici';
-import type { ClientCertificate } from '../../src/domain/sending/delivery-options.js';
 import { type ConnectorOptions, createConnector } from './connector.js';
 import { deadline } from './deadline.js';
 import { digestOf } from './digest.js';
-import type { HttpAnswer, HttpPoster, HttpTrace } from './exchange.js';
+import type { ClientCertificate, HttpAnswer, HttpTrace, Poster } from './exchange.js';
 import { ExchangeTrace, traced } from './exchange-trace.js';
 import { describeFailure, MAX_HEADER_KIB } from './failure.js';
 import './informational.js';
@@ -23,7 +22,7 @@ const MAX_INFORMATIONAL = 50;
  * answers. It makes a connection for each request that finds none idle, so no request waits for another: how many are
  * in flight is limited for each endpoint, by whoever sends them.
  */
-export function createPoster(options: ConnectorOptions): HttpPoster & { close(): Promise<void> } {
+export function createPoster(options: ConnectorOptions): Poster {
   const agent = createAgent(options);
   // A connection proves who has opened it, so those with another certificate are apart.
   const agents = new LRUCache<string, Agent>({
@@ -37,7 +36,7 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
     return known;
   };
 
-  const exchange: HttpPoster['exchange'] = async ({ clientCertificate, ...asked }) => {
+  const exchange: Poster['exchange'] = async ({ clientCertificate, ...asked }) => {
     const { method, url, headers, body, timeoutMs, account } = asked;
     const trace = new ExchangeTrace(timeoutMs, account);
     const reader = new AnswerReader(trace);
@@ -183,5 +182,5 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
 /** An endpoint goes on answering that there will be a response. */
 class EndlessInformationError extends Error {
-  readonly code = 'ERR_HOOKLINE_ENDLESS';
+  readonly code = 'ERR_EGRESS_ENDLESS';
 }

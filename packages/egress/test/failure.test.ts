@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { BlockedAddressError } from '../../../activities/http/address-guard.js';
-import { describeFailure } from '../../../activities/http/failure.js';
-import { UnresolvedNameError } from '../../../activities/http/names/name-answer.js';
+import { BlockedAddressError } from '../src/address-guard.js';
+import { describeFailure } from '../src/failure.js';
+import { UnresolvedNameError } from '../src/names/name-answer.js';
 
 const coded = (code: string, message = 'connect 10.1.2.3:443') => Object.assign(new Error(message), { code });
 

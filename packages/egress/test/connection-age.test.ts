@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { mock } from 'node:test';
-import { beginUse, endUse, greatestAge, limitAge } from '../../../activities/http/connection-age.js';
-import { clockOfEach } from '../../support/clock.js';
+import { clockOfEach } from '../../../test/support/clock.js';
+import { beginUse, endUse, greatestAge, limitAge } from '../src/connection-age.js';
 
 const SECOND = 1_000;
 

@@ -1,17 +1,16 @@
-import type { AttemptErrorCode } from '../../src/domain/attempt/attempt.js';
-import { formatDuration } from '../../src/domain/basics/duration.js';
+import type { ExchangeErrorCode, ExchangeFailure } from './exchange.js';
 import { UnresolvedNameError, type UnresolvedReason } from './names/name-answer.js';
 
 /** The most that is read of a response's headers, KiB. */
 export const MAX_HEADER_KIB = 64;
 
 /** Codes that Node.js and undici give to errors of a connection, by what they mean to an endpoint's owner. */
-const CODES: Record<string, AttemptErrorCode> = {
+const CODES: Record<string, ExchangeErrorCode> = {
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_reset',
   EPIPE: 'connection_reset',
   UND_ERR_SOCKET: 'connection_reset',
-  ERR_HOOKLINE_DNS: 'dns_failure',
+  ERR_EGRESS_DNS: 'dns_failure',
   CERT_HAS_EXPIRED: 'tls_certificate_expired',
   CERT_NOT_YET_VALID: 'tls_certificate_expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'tls_name_mismatch',
@@ -29,10 +28,10 @@ const CODES: Record<string, AttemptErrorCode> = {
   CERT_CHAIN_TOO_LONG: 'tls_certificate_untrusted',
   PATH_LENGTH_EXCEEDED: 'tls_certificate_untrusted',
   EPROTO: 'tls_handshake_failed',
-  ERR_HOOKLINE_BLOCKED_ADDRESS: 'blocked_address',
-  ERR_HOOKLINE_PROXY: 'proxy_failed',
+  ERR_EGRESS_BLOCKED_ADDRESS: 'blocked_address',
+  ERR_EGRESS_PROXY: 'proxy_failed',
   ERR_INVALID_URL: 'invalid_url',
-  ERR_HOOKLINE_ENDLESS: 'malformed_response',
+  ERR_EGRESS_ENDLESS: 'malformed_response',
   UND_ERR_HEADERS_OVERFLOW: 'response_headers_too_large',
   // undici's parser does not say that there were two lengths, or a length and chunks, if there was a length.
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'malformed_response',
@@ -41,7 +40,7 @@ const CODES: Record<string, AttemptErrorCode> = {
   ETIMEDOUT: 'timeout',
 };
 
-const WORDS: Record<AttemptErrorCode, string> = {
+const WORDS: Record<ExchangeErrorCode, string> = {
   timeout: 'no answer in time',
   connection_refused: 'the connection was refused',
   connection_reset: 'the connection was closed before an answer',
@@ -56,8 +55,6 @@ const WORDS: Record<AttemptErrorCode, string> = {
   blocked_address: 'the URL leads to an address that deliveries may not go to',
   proxy_failed: 'the egress proxy of this installation opened no connection',
   invalid_url: 'the URL is not valid',
-  authorization_failed: 'no access token could be fetched from the token URL',
-  listener_disconnected: 'no listener is connected',
 };
 
 /** Descriptions of DNS failures of a host name. */
@@ -76,19 +73,15 @@ const WORDS_OF_DNS: Record<UnresolvedReason, string> = {
  *
  * @param timedOut whether the attempt's own limit ended it
  */
-export function describeFailure(
-  error: unknown,
-  timedOut: boolean,
-  timeoutMs: number,
-): { error_code: AttemptErrorCode; error: string } {
-  if (timedOut) return { error_code: 'timeout', error: `no answer within ${formatDuration(timeoutMs)}` };
+export function describeFailure(error: unknown, timedOut: boolean, timeoutMs: number): ExchangeFailure {
+  if (timedOut) return { error_code: 'timeout', error: `no answer within ${inWords(timeoutMs)}` };
   if (error instanceof UnresolvedNameError)
     return { error_code: 'dns_failure', error: WORDS_OF_DNS[error.reason] };
   const error_code = classify(error);
   return { error_code, error: WORDS[error_code] };
 }
 
-function classify(cause: unknown): AttemptErrorCode {
+function classify(cause: unknown): ExchangeErrorCode {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   // What undici says of bytes that are no response: "bad response", which nobody asked for, and "bad upgrade".
   if (code === 'UND_ERR_SOCKET' && (cause as Error).message.startsWith('bad ')) return 'malformed_response';
@@ -98,4 +91,10 @@ function classify(cause: unknown): AttemptErrorCode {
     return 'malformed_response';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_handshake_failed';
   return cause instanceof Error && cause.cause ? classify(cause.cause) : 'connection_failed';
+}
+
+/** A time limit for a person, such as `5s`. */
+function inWords(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)}ms`;
+  return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${Number((ms / 1_000).toFixed(3))}s`;
 }

@@ -1,7 +1,7 @@
 import type { Resolver } from 'node:dns/promises';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { isLocalhost } from '../../../src/domain/endpoint/address-policy.js';
+import { isLocalhost } from '../addresses/address-policy.js';
 import { askForAddresses, createResolver } from './dns-query.js';
 import { type ResolvedAddress, type ResolveName, UnresolvedNameError } from './name-answer.js';
 

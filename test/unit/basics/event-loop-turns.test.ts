@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { Turns } from '../../../src/api/http/bounds/turns.js';
+import { EventLoopTurns } from '../../../src/domain/basics/event-loop-turns.js';
 
-describe('turns of large requests', () => {
+describe('turns in rounds of the event loop', () => {
   /** Takes turns for these owners at once, and tells whose came in each round of the event loop. */
-  async function roundsOf(owners: readonly string[]): Promise<string[][]> {
-    const turns = new Turns();
+  async function roundsOf(owners: readonly string[], perRound = 1): Promise<string[][]> {
+    const turns = new EventLoopTurns(perRound);
     const had: string[] = [];
-    for (const owner of owners) void turns.take(owner).then(() => had.push(owner));
+    for (const owner of owners) turns.take(() => had.push(owner), owner);
     const rounds: string[][] = [];
     for (let left = owners.length; left > 0; left -= rounds.at(-1)?.length ?? 0) {
       await nextRound();
@@ -16,8 +16,9 @@ describe('turns of large requests', () => {
     return rounds;
   }
 
-  it('come one in each round of the event loop, after one at once', async () => {
+  it('come so many in each round of the event loop, after as many at once', async () => {
     assert.deepEqual(await roundsOf(['a', 'a', 'a', 'a']), [['a', 'a'], ['a'], ['a']]);
+    assert.deepEqual(await roundsOf([...'aaaaaaa'], 2), [['a', 'a', 'a', 'a'], ['a', 'a'], ['a']]);
   });
 
   it('go from owner to owner, however many requests one of them has', async () => {
@@ -25,15 +26,14 @@ describe('turns of large requests', () => {
   });
 
   it('are free again when nobody waits', async () => {
-    const turns = new Turns();
-    await turns.take('a');
+    const turns = new EventLoopTurns(1);
+    turns.take(() => {}, 'a');
     await nextRound();
     await nextRound();
     let hadTurn = false;
-    void turns.take('b').then(() => {
+    turns.take(() => {
       hadTurn = true;
-    });
-    await Promise.resolve();
+    }, 'b');
     assert.ok(hadTurn);
   });
 });

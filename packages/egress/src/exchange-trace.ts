@@ -1,17 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import type { AttemptTimings } from '../../src/domain/attempt/attempt.js';
 import { beginUse, endUse } from './connection-age.js';
+import type { ExchangeTimings } from './exchange.js';
 
 /** Where an exchange went, and where its time went. */
 export class ExchangeTrace {
   /** The address connected to; absent until there is a connection. */
   address: string | undefined;
   /** Of the steps that have ended. A connection that was kept from an earlier exchange took no steps. */
-  readonly timings: AttemptTimings = {};
+  readonly timings: ExchangeTimings = {};
   /** Whether the exchange's name is being looked up. */
   isResolving = false;
+  /** Whether the exchange has ended. */
+  isOver = false;
   /** The account that it is for; absent: the installation. */
   readonly account: string | undefined;
   private readonly endsAt: number;
@@ -30,7 +32,7 @@ export class ExchangeTrace {
   }
 
   /** A step ends now. It began when the one before ended. */
-  end(step: keyof AttemptTimings): void {
+  end(step: keyof ExchangeTimings): void {
     const now = performance.now();
     this.timings[step] = Math.round(now - this.lastEnd);
     this.lastEnd = now;
@@ -47,6 +49,7 @@ export class ExchangeTrace {
   over(): void {
     if (this.socket) endUse(this.socket);
     this.socket = undefined;
+    this.isOver = true;
   }
 }
 
@@ -58,7 +61,10 @@ export function traced<T>(trace: ExchangeTrace, request: () => T): T {
   return exchanges.run(trace, request);
 }
 
-/** The trace of the exchange that a connection is being made for. */
+/**
+ * The trace of the exchange for which a connection is made. It is over if an endpoint has closed a connection just when
+ * the next exchange was to use it: undici makes that one a connection, and does so in the context of the former.
+ */
 export function currentTrace(): ExchangeTrace | undefined {
   return exchanges.getStore();
 }

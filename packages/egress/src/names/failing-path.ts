@@ -1,4 +1,4 @@
-import { type Owner, OwnerTurns } from '../../../src/domain/access/owner-turns.js';
+import { type Owner, OwnerTurns } from './owner-turns.js';
 
 /**
  * Look-ups at once of names of which the last one failed: of all together, of a platform, and of an account. Each may

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { Owner } from '../../../src/domain/access/owner-turns.js';
-import { sharedNow } from '../../../src/domain/time/shared-time.js';
 import { deadline } from '../deadline.js';
 import { FailingPath } from './failing-path.js';
 import { type ResolvedAddress, type ResolveName, UnresolvedNameError } from './name-answer.js';
+import type { Owner } from './owner-turns.js';
 
 /**
  * How long a look-up may take, milliseconds: a little less than an attempt, so that a delivery says that it was DNS.
@@ -116,7 +115,7 @@ export class NameLookups {
   private keep(name: string, addresses: readonly ResolvedAddress[], ttlMs: number | undefined): ResolvedName {
     if (ttlMs === undefined) return { addresses };
     const ttl = Math.min(ttlMs, MAX_TTL_MS);
-    const resolved = { addresses, expiresAt: sharedNow() + ttl };
+    const resolved = { addresses, expiresAt: Date.now() + ttl };
     // With a TTL of 0, an answer is for those alone who wait for it (RFC 1035, section 3.2.1).
     if (ttl > 0) this.known.set(name, resolved, { ttl });
     return resolved;

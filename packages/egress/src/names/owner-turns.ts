@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { roomFor } from '../basics/bounded-memory.js';
 
 /** Who work is done for. */
 export interface Owner {
@@ -20,12 +19,16 @@ interface Line<T> {
 
 /**
  * Decides which of the things that wait is next: the platform's whose turn is longest ago; of a platform's accounts
- * likewise; of an account's the one that began first.
+ * likewise; of an account's the one that began first. In queues of libraries an item has one place; here it may wait
+ * for several owners, and goes with the first of them.
  */
 export class OwnerTurns<T> {
   private readonly lines = new Map<string, Line<T>>();
   /** The number of the last turn of a platform or an account. */
-  private readonly last = new LRUCache<string, number>(roomFor(MAX_REMEMBERED));
+  private readonly last = new LRUCache<string, number>({
+    maxSize: MAX_REMEMBERED,
+    sizeCalculation: () => 1,
+  });
   private turns = 0;
 
   /** Something waits for an owner; for several, if it is added for each. @param began by any clock */
