@@ -130,7 +130,7 @@ export class SegmentRepository extends repositoryOf(segments) {
     await this.model.updateOne({ _id: id, first: UNLOGGED }, { $set: { first } });
   }
 
-  /** Deliveries that were closed, by account, in segments whose ids were made in a time. Milliseconds since the epoch. */
+  /** Deliveries that were closed, by account, in segments of a time. Milliseconds since the epoch. */
   async *usageBetween(from: number, to: number): AsyncIterable<ClosedUsage> {
     const end = idsBeginAt('segment', to);
     const find = (id: { $gt: string }) => this.model.find({ _id: { ...id, $lt: end } });

@@ -54,7 +54,7 @@ export class UsageRepository {
     return (await this.model.findOne({ _id: PROGRESS }).lean())?.until ?? undefined;
   }
 
-  /** Counts the hours that are over. @param stopping ends it between two hours @param now milliseconds since the epoch */
+  /** Counts the hours that are over. @param stopping ends it between two @param now milliseconds since the epoch */
   async count(stopping?: AbortSignal, now = sharedNow()): Promise<void> {
     const end = Math.floor((now - SETTLES_MS) / UNITS.h) * UNITS.h;
     for (let hour = await this.next(end); hour < end && !stopping?.aborted; hour += UNITS.h) {
