@@ -61,7 +61,8 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
   ): Promise<MadeAttempts> {
     const { orders, run, turn } = request;
     // Where that cannot be asked, attempts are made again: none is lost, and each says that another may have arrived.
-    const recorded = lost > 0 ? await recordedWithin(request, othersMs ?? 0) : [];
+    const mayBeMade = lost > 0 || orders.some(({ attempt }) => (attempt.lost_tries ?? 0) > 0);
+    const recorded = mayBeMade ? await recordedWithin(request, othersMs ?? 0) : [];
     const isRecorded = new Set(recorded.map(({ position }) => position));
     const positions = [...orders.keys()].filter((position) => !isRecorded.has(position));
     let isFirst = isNew && lost === 0;
@@ -105,12 +106,12 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
   }
 
   /** Records that earlier tasks have made of attempts. */
-  async function recordedOf({ run, turn, orders }: AttemptOrders) {
+  async function recordedOf({ run, orders }: AttemptOrders) {
     const keyOf = ({ event, endpoint_id }: AttemptOrders['orders'][number]) => ({
       event_id: event.event_id,
       endpoint_id,
     });
-    const recorded = await rows.recorded(run.run_id, turn, orders.map(keyOf));
+    const recorded = await rows.recorded(run.run_id, orders.map(keyOf));
     return orders.flatMap((order, position) => {
       const { attempt } = order;
       const snapshot = recorded.get(deliveryId(keyOf(order)));

@@ -78,15 +78,11 @@ export class Keeper implements DeliveryRows {
     return outdone;
   }
 
-  async recorded(
-    runId: string,
-    turn: number,
-    keys: readonly DeliveryKey[],
-  ): Promise<Map<string, DeliverySnapshot>> {
+  async recorded(runId: string, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>> {
     const known = await this.known(keys);
     const recorded = new Map<string, DeliverySnapshot>();
     for (const [id, row] of known)
-      if (row.run_id === runId && row.turn >= turn && row.whole) recorded.set(id, snapshotOf(row.whole));
+      if (row.run_id === runId && row.whole) recorded.set(id, snapshotOf(row.whole));
     return recorded;
   }
 

@@ -71,10 +71,10 @@ export interface DeliveryRows {
    */
   keep(told: Told, isNew?: boolean): Promise<Set<string>>;
   /**
-   * Deliveries that a run has told of in a turn or later, by id: who repeats a lost task takes what is recorded in
-   * place of another attempt.
+   * Deliveries that a run has told of, by id: who makes an attempt that may have been made before takes what is
+   * recorded in its place. In whatever turn: whoever had begun it may have kept its row late.
    */
-  recorded(runId: string, turn: number, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>>;
+  recorded(runId: string, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>>;
   /** Closes the rows of those deliveries of an execution that were open when it was terminated. */
   terminated(execution: TerminatedExecution): Promise<void>;
 }

@@ -87,6 +87,8 @@ describe('the feed', () => {
     await client.request('POST', `/v18.0/endpoints/${id}/test`);
     assert.deepEqual((await read(`?endpoint=${id}`)).ids, [ids[1], ids[3]]);
     assert.deepEqual((await read(`?endpoint=${id}&limit=1`)).ids, [ids[1]]);
+    const later = await purchases([5]);
+    assert.deepEqual((await read()).ids, [...ids, ...later]);
     const other = await system.account();
     assert.equal((await other.request('GET', `/v18.0/feed?endpoint=${id}`)).status, 404);
   });

@@ -134,7 +134,7 @@ describe('rows of deliveries', () => {
     });
 
     it('get a segment from the task that is repeated, and finds that nothing is left to do', async () => {
-      assert.equal((await keeper.recorded('run-1', 2, [{ event_id, endpoint_id }])).size, 1);
+      assert.equal((await keeper.recorded('run-1', [{ event_id, endpoint_id }])).size, 1);
       assert.ok(await stored.segmentOf(await row()));
     });
 
@@ -323,7 +323,7 @@ describe('rows of deliveries', () => {
       await stored.rows.updateOne({ _id: id }, { $set: { [altered]: forged[altered] } });
       const { json } = await client.request('GET', `/v18.0/deliveries/${id}`);
       assert.equal(json.code, 'record_altered');
-      assert.equal((await keeper.recorded('run-1', 1, [{ event_id, endpoint_id }])).size, 0);
+      assert.equal((await keeper.recorded('run-1', [{ event_id, endpoint_id }])).size, 0);
       // As an execution tells it that has left to the row what its endpoint answered.
       const attempts = open().attempts.map((one) => ({ ...one, shortened: true as const }));
       await keeper.keep(tell({ status: 'delivered', attempts }, 3));

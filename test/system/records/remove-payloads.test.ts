@@ -40,4 +40,23 @@ describe('the removal of payloads that are past their time', () => {
     assert.deepEqual(sizes, [500, 500, 101]);
     assert.equal(await events.countDocuments({ sealed: 'x' }), 1);
   });
+
+  it('leaves those of which something is still to be sent, and looks at them again later', async () => {
+    const events = raw.collection('events');
+    await events.deleteMany({});
+    const now = new Date(Date.UTC(2026, 1, 2));
+    const payload_expires_at = new Date(Date.UTC(2026, 1, 1));
+    const [open, over] = ['evt_open', 'evt_over'].map((_id) => ({ _id: _id as never, account_id: 'acct_1' }));
+    await events.insertMany([open, over].map((event) => ({ ...event, sealed: 'y', payload_expires_at })));
+    await raw.collection('deliveries').insertMany([
+      { account_id: 'acct_1', event_id: 'evt_open', position: '~2026-01-31T12:00:00.000Z dlv_1' },
+      { account_id: 'acct_1', event_id: 'evt_over', position: '2026-01-31T12:00:00.000Z dlv_2' },
+    ]);
+    assert.equal(await database.records.removePayloads(now), 1);
+    const [kept, ...others] = await events.find({ sealed: 'y' }).toArray();
+    assert.deepEqual([kept?._id, others], ['evt_open', []]);
+    assert.ok(kept?.['payload_expires_at'] > now);
+    await raw.collection('deliveries').deleteMany({ event_id: 'evt_open' });
+    assert.equal(await database.records.removePayloads(new Date(Date.UTC(2026, 1, 3))), 1);
+  });
 });

@@ -36,7 +36,13 @@ const failing = () => Promise.reject(new Error('the server cannot be reached'));
 /** Attempts at an endpoint that sends `authorization` along; `exchange` answers them. */
 function attempts(
   answer: Partial<HttpAnswer> | (() => Promise<HttpExchange>),
-  more: { incidents?: object; endpoints?: object; failing?: FailingMark; options?: object } = {},
+  more: {
+    incidents?: object;
+    endpoints?: object;
+    leases?: object;
+    failing?: FailingMark;
+    options?: object;
+  } = {},
 ) {
   const posted: unknown[] = [];
   const exchange = async (request: unknown): Promise<HttpExchange> => {
@@ -70,7 +76,7 @@ function attempts(
     incidents,
     endpoints,
     turns: { take: async () => Date.now() },
-    leases: { take: async () => undefined },
+    leases: { take: async () => undefined, ...more.leases },
     conditions: new EndpointConditions({
       slowMs: SLOW_MS,
       probeIntervalMs: 60_000,
@@ -241,6 +247,23 @@ describe('an attempt', () => {
       'The endpoint is busy: it takes at most 2 at once (max_concurrency).',
     );
     assert.deepEqual(posted, []);
+  });
+
+  it('gives its lease back whatever it is answered with', async () => {
+    for (const answer of [{ statusCode: 200 }, { statusCode: 500 }, { statusCode: 410 }, failing]) {
+      let held = 0;
+      const release = async () => {
+        held -= 1;
+      };
+      const take = async () => {
+        held += 1;
+        return { release };
+      };
+      const { attempt } = attempts(answer, { options: { max_concurrency: 2 }, leases: { take } });
+      await attempt({ ...FIRST, isolated: true }).catch(() => undefined);
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(held, 0);
+    }
   });
 
   it('gives its slot back whatever happens', async () => {

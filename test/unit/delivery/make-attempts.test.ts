@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { createMakeAttempts } from '../../../activities/delivery/make-attempts.js';
+import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import type { DeliverySnapshot } from '../../../src/domain/delivery/delivery-state.js';
+import type { AttemptOrders } from '../../../src/domain/records/row/attempt-orders.js';
+import type { Told } from '../../../src/domain/records/told.js';
+
+const STARTED = '2026-11-28T20:00:00.000Z';
+
+describe('attempts that an execution asks for', () => {
+  const key = { event_id: newId('event'), endpoint_id: newId('endpoint') };
+  const attempt = { number: 1, at: STARTED, duration_ms: 10, trigger: 'schedule' as const, status_code: 200 };
+  const closed: DeliverySnapshot = {
+    record: { status: 'delivered', attempts: [attempt] },
+    state: { kind: 'closed' },
+    failed: 0,
+  };
+  /** @param lost_tries of the attempt, as the execution knows of them */
+  const asked = (turn: number, lost_tries?: number) => {
+    const order = {
+      event: { ...key, account_id: newId('account'), event_kind: 'purchase' },
+      endpoint_id: key.endpoint_id,
+      snapshot: {
+        record: { status: 'delivering', attempts: [] },
+        state: { kind: 'attempting', trigger: 'schedule', endpoint_changed: false },
+        failed: 0,
+      },
+      attempt: { index: 0, number: 1, trigger: 'schedule', ...(lost_tries && { lost_tries }) },
+    };
+    const run = { workflow_id: 'w', run_id: 'r', started_at: STARTED, is_first: true };
+    return {
+      run,
+      turn,
+      seed: 's',
+      settings: { schedule: [1], park_limit_ms: 1 },
+      orders: [order],
+    } as unknown as AttemptOrders;
+  };
+  const makes = async (request: AttemptOrders) => {
+    const told: Told[] = [];
+    const rows = {
+      keep: async (one: Told) => {
+        told.push(one);
+        return new Set<string>();
+      },
+      recorded: async () => new Map([[deliveryId(key), closed]]),
+      terminated: async () => {},
+    };
+    const positions: number[] = [];
+    const make = createMakeAttempts({
+      rows,
+      sealAttempt: async (_: unknown, report: unknown) => report,
+    } as never);
+    const made = await make(request, {
+      lost: 0,
+      make: async (some) => {
+        positions.push(...some);
+        return request.orders.map(() => null);
+      },
+    });
+    return { positions, made, told };
+  };
+
+  it('take what is recorded of one that another process had begun, and kept late', async () => {
+    const { positions, made, told } = await makes(asked(3, 1));
+    assert.deepEqual([positions, told], [[], []]);
+    assert.deepEqual(made.recorded, [{ index: 0, snapshot: closed }]);
+  });
+
+  it('ask for no records if nobody can have made them', async () => {
+    assert.deepEqual((await makes(asked(1))).positions, [0]);
+  });
+});
