@@ -47,6 +47,7 @@ import { healthRoutes } from './routes/health.js';
 import { installationListOperations } from './routes/installation/lists.js';
 import { searchOperations } from './routes/installation/search.js';
 import { installationStatsOperations } from './routes/installation/stats.js';
+import { usageOperations } from './routes/installation/usage.js';
 import { inboxOperations } from './routes/listeners/inboxes.js';
 import { listenerOperations } from './routes/listeners/listeners.js';
 import { certificateOperations } from './routes/log/certificates.js';
@@ -154,6 +155,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...statsOperations(dependencies),
     ...installationListOperations(dependencies),
     ...installationStatsOperations(dependencies),
+    ...usageOperations(dependencies),
     ...searchOperations(dependencies),
   ];
 }

@@ -51,6 +51,7 @@ import { ReplayRepository } from './replay/replays.js';
 import { SequenceRepository } from './sequence/sequences.js';
 import { MinuteRepository } from './stats/minutes.js';
 import { TallyRepository } from './stats/tallies.js';
+import { UsageRepository } from './stats/usage.js';
 
 const OPTIONS = {
   ...DURABLE,
@@ -193,6 +194,7 @@ export async function connectDatabase(
     sequences: new SequenceRepository(connection, box),
     minutes: new MinuteRepository(connection),
     tallies: new TallyRepository(connection),
+    usage: new UsageRepository(connection, segments),
     usedTickets: new UsedTicketRepository(connection),
     /** Resolves if the server answers, and that of the data keys if they have one. */
     async ping(): Promise<void> {

@@ -1564,6 +1564,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/installation/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count events, bytes, deliveries and attempts by account in a month (UTC)
+         * @description Requires the scope `admin`.
+         */
+        get: operations["listUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/installation/search": {
         parameters: {
             query?: never;
@@ -5288,6 +5308,36 @@ export interface components {
             health: {
                 [key: string]: "ok" | "unavailable";
             };
+        };
+        UsagePage: {
+            data: components["schemas"]["Usage"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        Usage: {
+            account: {
+                id: string;
+                name: string;
+            };
+            month: string;
+            /** @description Events that were accepted */
+            events: number;
+            /** @description Bytes of their payloads, as they were received */
+            bytes: number;
+            /** @description Deliveries that were closed; one that was sent again and closed again counts again */
+            deliveries: number;
+            /** @description Attempts that these deliveries took */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description Everything before this time is counted
+             */
+            counted_until?: string;
         };
         /**
          * @example {
@@ -13658,6 +13708,63 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["InstallationStats"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listUsage: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                month?: string;
+                format?: "json" | "csv";
+                fields?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accounts that have used the service, by id */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "account": {
+                     *             "id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
+                     *             "name": "Shop"
+                     *           },
+                     *           "month": "…",
+                     *           "events": 0,
+                     *           "bytes": 0,
+                     *           "deliveries": 1,
+                     *           "attempts": 1
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UsagePage"];
+                    "text/csv": string;
                 };
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];

@@ -96,7 +96,7 @@ function successes(
   const tagged = 'If-None-Match' in taken || 'If-Match' in taken;
   const describeOne = (
     status: string,
-    { description, schema, text, lines }: ResponseDocument,
+    { description, schema, text, csv, lines }: ResponseDocument,
   ): JsonObject => ({
     description,
     headers: headers(
@@ -107,6 +107,7 @@ function successes(
       content: {
         ...(schema && { 'application/json': { schema: components.of(schema, 'output') } }),
         ...(lines && { 'application/x-ndjson': { schema: components.of(lines, 'output') } }),
+        ...(csv && { 'text/csv': { schema: { type: 'string', description: csv } } }),
         ...(text && { 'text/plain': { schema: { type: 'string', description: text } } }),
       },
     }),

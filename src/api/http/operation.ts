@@ -20,6 +20,8 @@ export interface ResponseDocument {
    * JSON alone.
    */
   text?: string;
+  /** Description of the body as `text/csv`, for requests that ask for it. */
+  csv?: string;
   /** Shape of each line, if the body is newline-delimited JSON (`application/x-ndjson`). */
   lines?: z.ZodType;
 }

@@ -8,7 +8,7 @@ import { pageOf } from './schemas.js';
 export const DEFAULT_LIMIT = 25;
 
 /** The query parameters of every list. */
-const pagingParameters = {
+export const pagingParameters = {
   limit: z.coerce.number().int().min(1).max(100).default(DEFAULT_LIMIT),
   after: z
     .string()
@@ -51,7 +51,7 @@ export function listOperation<const Path extends string, Shape extends z.ZodRawS
 }
 
 /** A page as it is answered. `next` does not contain the access token. */
-function renderPage<T>(ctx: Context, page: Page<T>) {
+export function renderPage<T>(ctx: Context, page: Page<T>) {
   if (!page.after) return { data: page.data, paging: { cursors: {} } };
   const query = new URLSearchParams(ctx.querystring);
   query.delete('access_token');

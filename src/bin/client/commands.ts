@@ -125,6 +125,13 @@ export const CLIENT_COMMANDS = {
     options: { limit: text, json },
     run: async (values, positionals) => (await import('./scheduled.js')).scheduled(values, positionals),
   },
+  usage: {
+    summary: 'show events, bytes, deliveries and attempts of each account in a month, for the operator',
+    usage: '[--month 2026-11]',
+    help: ['--month 2026-11         which month (UTC); absent: the present one', JSON_HELP],
+    options: { month: text, json },
+    run: async (values) => (await import('./audit/usage.js')).usage(values),
+  },
   feed: {
     summary: 'read events in the order of the feed, which passes over none, and wait for the next ones',
     usage: '[--follow] [--consumer NAME | --after POSITION | --from TIME]',

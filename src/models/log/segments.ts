@@ -2,10 +2,11 @@ import type { Connection } from 'mongoose';
 import { leafHash } from '../../../packages/tlog/src/index.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
-import { newId } from '../../domain/basics/ids.js';
+import { idsBeginAt, newId } from '../../domain/basics/ids.js';
+import { type ClosedUsage, closedUsage } from '../../domain/stats/usage.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
-import { collection, type DocumentIn, must, repositoryOf } from '../mongo/collection.js';
-import { inOnePass } from '../mongo/in-order.js';
+import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
+import { inOnePass, inOrder } from '../mongo/in-order.js';
 import { Tags, textOf } from '../mongo/tags.js';
 import { bytesOf, splitHashes } from './log-tiles.js';
 
@@ -24,6 +25,8 @@ const segments = collection('segments', {
   /** Their leaf hashes, one after the other. */
   hashes: must<Buffer>(Buffer),
   at: must(Date),
+  /** Of deliveries, by account. */
+  usage: may<ClosedUsage[]>([{ _id: false, account_id: String, deliveries: Number, attempts: Number }]),
   /** Of all of that. */
   tag: must(String),
   /** Number of its first leaf in the log, or -1. Whoever believes it compares the leaves. */
@@ -88,6 +91,7 @@ export class SegmentRepository extends repositoryOf(segments) {
       records: records.map(({ name }) => name),
       hashes: Buffer.concat(hashes),
       at: sharedDate(),
+      usage: closedUsage(records.map(({ record }) => record)),
     };
     const { _id, ...fields } = { ...document, tag: this.tags.tag(contentOf(document)), first: UNLOGGED };
     await this.model.collection.insertOne({ _id: _id as never, ...fields });
@@ -126,6 +130,14 @@ export class SegmentRepository extends repositoryOf(segments) {
     await this.model.updateOne({ _id: id, first: UNLOGGED }, { $set: { first } });
   }
 
+  /** Deliveries that were closed, by account, in segments of a time. Milliseconds since the epoch. */
+  async *usageBetween(from: number, to: number): AsyncIterable<ClosedUsage> {
+    const end = idsBeginAt('segment', to);
+    const find = (id: { $gt: string }) => this.model.find({ _id: { ...id, $lt: end } });
+    for await (const some of inOrder(find, idsBeginAt('segment', from)))
+      for (const document of some) if (!this.toSegment(document).wrong) yield* document.usage ?? [];
+  }
+
   /** All, in one pass, some at once. */
   all(): AsyncIterable<Segment[]> {
     return this.read({});
@@ -151,6 +163,7 @@ export class SegmentRepository extends repositoryOf(segments) {
   }
 }
 
-function contentOf({ _id, records, hashes, at }: Omit<SegmentDocument, 'tag' | 'first'>): string {
-  return textOf([_id, records, bytesOf(hashes)?.toString('base64'), at]);
+function contentOf({ _id, records, hashes, at, usage }: Omit<SegmentDocument, 'tag' | 'first'>): string {
+  const counted = (usage ?? []).flatMap((one) => [one.account_id, one.deliveries, one.attempts]);
+  return textOf([_id, records, bytesOf(hashes)?.toString('base64'), at, ...counted]);
 }

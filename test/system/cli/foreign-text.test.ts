@@ -22,6 +22,7 @@ const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp'>, string[]> = {
   trigger: ['purchase', 'purchase --wait', 'purchase --set total=5', 'nosuchkind --set total=5'],
   scheduled: ['', 'cancel sch_1'],
   feed: [''],
+  usage: [''],
   publish: ['test/support/outside/lists/events.ndjson', 'test/support/outside/lists/events.ndjson --each'],
   deliveries: ['', DELIVERY, `retry ${DELIVERY}`, `resend ${DELIVERY}`, '--json'],
   timeline: [DELIVERY],

@@ -6,6 +6,7 @@ import type { RunningWorker } from '../../../temporal/server/worker.js';
 import { createAttempts } from '../attempts.js';
 import { keepMinutes } from '../counts/minutes.js';
 import { keepTallies } from '../counts/tallies.js';
+import { keepUsage } from '../counts/usage.js';
 import { createListenerExchange } from '../listeners/listener-exchange.js';
 import { createLogWatch } from '../log/log-watch.js';
 import { parseWitnesses } from '../log/witnesses.js';
@@ -65,6 +66,7 @@ export function startWork(
   const worker = runWorker(settings, servers, ports, ledger, bundlePath, closed);
   works.add(async () => (await worker.catch(() => undefined))?.stop());
   works.add(() => earlyAttempts.stop());
+  works.add(keepUsage(servers.database.usage, logger));
   works.add(keepNumbersAudited(servers, logWatch, logger));
   return worker;
 }
