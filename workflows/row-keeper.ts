@@ -13,6 +13,12 @@ const MAX_TOLD_BYTES = 500_000;
 /** A workflow task waits so long for rows to be kept; then an activity keeps on, for as long as it takes. */
 const KEPT_WITHIN = '3s';
 
+/**
+ * More reports than a workflow task makes. Their numbers begin with the length of the history: a task that is lost may
+ * still run somewhere, and what it tells late has lower numbers than what the task tells that is made in its place.
+ */
+const TURNS_OF_A_TASK = 1_000;
+
 /** How an execution lets its rows be kept. */
 interface Surroundings {
   /** Does something in a local activity. @param now when it counts as having ended */
@@ -23,7 +29,7 @@ interface Surroundings {
 
 /** Has the rows of an execution's deliveries kept when something has happened to them. */
 export class RowKeeper {
-  /** How often deliveries were told of. */
+  /** Number of the latest report. */
   turns: number;
   private readonly input: LiveGroup;
   private readonly machine: GroupMachine;
@@ -77,8 +83,8 @@ export class RowKeeper {
   /** Input of an activity that makes attempts and stores the rows of their deliveries. */
   ordersFor(attempts: readonly MemberAttempt[]): AttemptOrders {
     const { schedule, attempt_timeout_ms, park_limit_ms } = this.input;
-    const turn = this.turns + 1;
-    this.turns += TURNS_OF_ATTEMPTS;
+    const turn = this.nextTurn();
+    this.turns += TURNS_OF_ATTEMPTS - 1;
     return {
       run: this.run,
       turn,
@@ -140,7 +146,7 @@ export class RowKeeper {
 
   /** Deliveries as they are now, to be kept. They count as told of from now on. */
   private tell(indexes: readonly number[], now: number): Told {
-    this.turns += 1;
+    const turn = this.nextTurn();
     const deliveries = indexes.flatMap((index) => {
       const said = this.said.get(index);
       this.said.delete(index);
@@ -148,7 +154,12 @@ export class RowKeeper {
       const told = toldOf(this.input, this.machine, index);
       return told ? [{ ...told, ...(said && { said }) }] : [];
     });
-    return { run: this.run, turn: this.turns, at: new Date(now).toISOString(), deliveries };
+    return { run: this.run, turn, at: new Date(now).toISOString(), deliveries };
+  }
+
+  private nextTurn(): number {
+    this.turns = Math.max(this.turns, workflowInfo().historyLength * TURNS_OF_A_TASK) + 1;
+    return this.turns;
   }
 
   /** This run, as rows name it. */

@@ -139,8 +139,10 @@ export class Keeper implements DeliveryRows {
     if (!event) return undefined;
     const relation = before && (await this.relationTo(before, run, turn));
     if (relation === 'stale') return undefined;
-    // It has a record, and its segment, already.
-    if (before?.isClosed && saysSo(before, { run, turn }, told)) return undefined;
+    // It has a record, and its segment, already; and in one run nothing happens to a delivery after its end. A workflow
+    // task that was lost may still tell otherwise.
+    const isOver = before?.isClosed && before.whole && before.run_id === run.run_id;
+    if (isOver && !(told.said && hasSame(before, told))) return undefined;
     const isLater = relation === 'later';
     const known = attemptsKnown(isLater ? undefined : before?.whole, told.snapshot.record);
     const unknown = told.snapshot.record.attempts.filter((_, index) => !known[index]);
@@ -188,8 +190,16 @@ function saysSo(
   told: Pick<Told, 'turn'> & { run: Pick<Told['run'], 'run_id'> },
   { snapshot: { record }, said = [] }: ToldDelivery,
 ): boolean {
-  if (!whole || run_id !== told.run.run_id || (turn !== told.turn && (!closed || said.length > 0)))
-    return false;
+  if (run_id !== told.run.run_id || (turn !== told.turn && (!closed || said.length > 0))) return false;
+  return hasSame({ whole }, { snapshot: { record } });
+}
+
+/** A row has the status, the attempts and the acts that are told. */
+function hasSame(
+  { whole }: Pick<KnownRow, 'whole'>,
+  { snapshot: { record } }: { snapshot: Pick<DeliverySnapshot, 'record'> },
+): boolean {
+  if (!whole) return false;
   const { status, attempts, interventions = [] } = whole.delivery;
   return (
     status === shownRecord(record).status &&

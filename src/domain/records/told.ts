@@ -40,7 +40,7 @@ export interface ToldDelivery extends DeliveryKey {
 /** Report of an execution on its deliveries, to be stored. A Temporal payload. */
 export interface Told {
   run: ToldRun;
-  /** How often this execution has told of deliveries, this time included. */
+  /** Number of the report: a later one of the same run has a higher one, and so has a task that repeats a lost one. */
   turn: number;
   /** When it happened, by the workflow's time. ISO 8601, UTC. */
   at: string;

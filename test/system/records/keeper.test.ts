@@ -236,6 +236,14 @@ describe('rows of deliveries', () => {
     assert.deepEqual(await row(), kept);
   });
 
+  it('stay closed in their run, whatever a task that was lost tells late', async () => {
+    await keeper.keep(tell(closed(), 2), true);
+    const kept = await row();
+    for (const record of [open(), { ...closed(), attempts: [attempt(1, 201)] }])
+      assert.deepEqual([...(await keeper.keep(tell(record, 9)))], [id]);
+    assert.deepEqual(await row(), kept);
+  });
+
   it('are of the later run if it was sent again, and what an earlier one tells late changes nothing', async () => {
     await keeper.keep(tell(closed()));
     const again: DeliveryRecord = {
