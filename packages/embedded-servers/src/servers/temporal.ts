@@ -11,6 +11,7 @@ import { claimPort, freePort, hiddenAddress, LOOPBACK } from './ports.js';
 import { makePrivateFolder } from './private-folder.js';
 import { startServer, THROW_AWAY_SERVER } from './server-process.js';
 import { startUiProxy } from './ui-proxy.js';
+import { DROP_INDEXES } from './visibility-indexes.js';
 
 const SERVICE = 'Temporal';
 
@@ -116,30 +117,6 @@ export async function startTemporal(options: EmbeddedOptions & TemporalOptions):
   };
 }
 
-/**
- * Statements that drop indexes of visibility for which Hookline has no query. Temporal makes 58, one for each attribute
- * that there may be, and each start, change and end of an execution writes all of them, which takes five times as long
- * as with four. They run as a part of a pragma, when a server opens a database in which they are: the only way to its
- * SQLite. Only data that are thrown away are treated so.
- */
-const DROPPED = [
-  ...['execution_time', 'workflow_type', 'history_length', 'history_size_bytes', 'execution_duration'],
-  ...['state_transition_count', 'task_queue', 'parent_workflow_id', 'parent_run_id', 'root_workflow_id'],
-  ...['root_run_id', 'batcher_user', 'temporal_scheduled_start_time', 'temporal_scheduled_by_id'],
-  ...['temporal_schedule_paused', 'temporal_pause_info', 'temporal_worker_deployment_version'],
-  ...['temporal_workflow_versioning_behavior', 'temporal_worker_deployment'],
-  ...numbered(['bool', 'datetime', 'double', 'int'], 3),
-  ...numbered(['keyword'], 10),
-  ...numbered(['temporal_bool', 'temporal_datetime', 'temporal_double', 'temporal_int'], 2),
-  ...numbered(['temporal_keyword'], 4),
-  ...numbered(['temporal_low_cardinality_keyword'], 1),
-].map((name) => `DROP INDEX IF EXISTS by_${name}`);
-
-function numbered(names: readonly string[], count: number): string[] {
-  const numbers = Array.from({ length: count }, (_, index) => String(index + 1).padStart(2, '0'));
-  return names.flatMap((name) => numbers.map((number) => `${name}_${number}`));
-}
-
 /** The arguments of Temporal's CLI. */
 export function serverArguments(
   server: Omit<TemporalOptions, 'address' | 'uiPort'> & {
@@ -163,7 +140,10 @@ export function serverArguments(
   // What was acknowledged outlives a power cut: with NORMAL, the last commits of a write-ahead log can be lost
   // (https://www.sqlite.org/pragma.html#pragma_synchronous). What is thrown away need not outlive the machine: all
   // calls would wait for a busy disk.
-  args.push('--sqlite-pragma', `synchronous=${server.persistent ? 'FULL' : ['OFF', ...DROPPED].join('; ')}`);
+  args.push(
+    '--sqlite-pragma',
+    `synchronous=${server.persistent ? 'FULL' : ['OFF', ...DROP_INDEXES].join('; ')}`,
+  );
   // Timers exact to milliseconds; by default they may fire up to a second late.
   args.push('--dynamic-config-value', 'history.timerProcessorMaxTimeShift="1ms"');
   // What is deleted by hand is gone at once; by default after a minute or two.
