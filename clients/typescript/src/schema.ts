@@ -13751,7 +13751,7 @@ export interface operations {
                      *             "id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *             "name": "Shop"
                      *           },
-                     *           "month": "…",
+                     *           "month": "2026-11",
                      *           "events": 0,
                      *           "bytes": 0,
                      *           "deliveries": 1,

@@ -53,6 +53,7 @@ const VALUES: Record<string, Json> = {
   up_to: LATER,
   deliver_at: '2026-12-24T18:00:00.000Z',
   interval: '1h',
+  month: '2026-11',
   version: 1,
   number: 1,
   position: EVENT.slice('evt_'.length),
