@@ -352,7 +352,7 @@ class Deliveries {
 
   private async carryOn(): Promise<void> {
     upsertMemo({ created_at: startedAt() });
-    const next = nextRun({ ...this.input, turns: this.rows.turns }, this.machine.snapshots);
+    const next = nextRun(this.input, this.machine.snapshots);
     await continueWithMemo<typeof deliver>(next);
   }
 

@@ -14,10 +14,11 @@ const MAX_TOLD_BYTES = 500_000;
 const KEPT_WITHIN = '3s';
 
 /**
- * More reports than a workflow task makes. Their numbers begin with the length of the history: a task that is lost may
- * still run somewhere, and what it tells late has lower numbers than what the task tells that is made in its place.
+ * Numbers of reports begin with the length of the history, and go on with the time at which the workflow task began,
+ * which is less than this, milliseconds: a task that is lost may still run somewhere, and what it tells late has lower
+ * numbers than what the task tells that was made in its place. Temporal gives a third one the history of the second.
  */
-const TURNS_OF_A_TASK = 1_000;
+const TIMES_OF_TASKS = 1_000_000_000;
 
 /** How an execution lets its rows be kept. */
 interface Surroundings {
@@ -29,8 +30,8 @@ interface Surroundings {
 
 /** Has the rows of an execution's deliveries kept when something has happened to them. */
 export class RowKeeper {
-  /** Number of the latest report. */
-  turns: number;
+  /** Number of the latest report of this run. */
+  private turns = 0;
   private readonly input: LiveGroup;
   private readonly machine: GroupMachine;
   private readonly surroundings: Surroundings;
@@ -47,7 +48,6 @@ export class RowKeeper {
     this.input = input;
     this.machine = machine;
     this.surroundings = surroundings;
-    this.turns = input.turns ?? 0;
     this.kept = input.deliveries.map(() => '');
   }
 
@@ -158,7 +158,8 @@ export class RowKeeper {
   }
 
   private nextTurn(): number {
-    this.turns = Math.max(this.turns, workflowInfo().historyLength * TURNS_OF_A_TASK) + 1;
+    const ofTask = workflowInfo().historyLength * TIMES_OF_TASKS + (Date.now() % TIMES_OF_TASKS);
+    this.turns = Math.max(this.turns, ofTask) + 1;
     return this.turns;
   }
 

@@ -28,7 +28,7 @@ export interface Asked {
 export interface AttemptPorts extends MakeAttemptsPorts {
   attempt: AttemptDelivery;
   /** First attempts that may have begun before their workflow asks for them. */
-  earlyAttempts: Pick<EarlyAttempts, 'attempt' | 'has'>;
+  earlyAttempts: Pick<EarlyAttempts, 'attempt' | 'has' | 'isKeeping'>;
   /** `id` is that of this process, by which it names attempts that it has begun. */
   ledger: TaskTries & { readonly id: string };
 }
@@ -47,9 +47,9 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
   /** Makes the first attempts of an execution side by side, and keeps their rows. */
   function attemptFirst(request: DirectAttempts): Promise<MadeAttempts> {
     const { orders, run, settings, asked_at, begun, lost_tries = 0 } = request;
-    const isOthers = begun !== undefined && begun.by !== ledger.id && !begun.is_lost;
     // Another process has begun them, or this one has kept them, or has forgotten them because there were too many.
     const isElsewhere = begun !== undefined && !earlyAttempts.has(orders);
+    const isOthers = begun && !begun.is_lost && (begun.by !== ledger.id || earlyAttempts.isKeeping(orders));
     const lost = lost_tries || (isElsewhere ? 1 : 0);
     return makeAttempts(request, {
       lost,

@@ -25,6 +25,8 @@ const UNCLAIMED_AFTER_MS = 500;
 export class EarlyAttempts {
   /** Attempts that the first side has begun, by delivery, until the second asks for them. */
   private readonly claims = new Map<string, Promise<Report>>();
+  /** Attempts that are being kept here, by delivery. */
+  private readonly keeping = new Set<string>();
   private stopped = false;
   private readonly make: AttemptDelivery;
 
@@ -72,17 +74,34 @@ export class EarlyAttempts {
     return orders.every((order) => this.claims.has(nameOf(order)));
   }
 
+  /** Some of these are being kept here, because nobody had asked for them. */
+  isKeeping(orders: readonly FirstOrder[]): boolean {
+    return orders.some((order) => this.keeping.has(nameOf(order)));
+  }
+
   /**
-   * Reports of attempts that nobody has asked for a moment after their end: the workflow runs in another process.
+   * Has the rows kept of attempts that nobody has asked for a moment after their end: their workflow runs in another
+   * process, or is late.
    */
-  async unclaimed(orders: readonly FirstOrder[]): Promise<Report[] | undefined> {
+  async keepUnclaimed(
+    orders: readonly FirstOrder[],
+    keep: (reports: Report[]) => Promise<void>,
+  ): Promise<void> {
     const begun = orders.map((order) => this.claims.get(nameOf(order)));
     const reports = await Promise.all(begun);
     await delay(UNCLAIMED_AFTER_MS);
     const isUnclaimed = orders.every((order, index) => this.claims.get(nameOf(order)) === begun[index]);
-    if (!isUnclaimed || begun.includes(undefined)) return undefined;
-    for (const order of orders) this.claims.delete(nameOf(order));
-    return reports.map((report) => report ?? null);
+    if (!isUnclaimed || begun.includes(undefined)) return;
+    const names = orders.map(nameOf);
+    for (const name of names) {
+      this.claims.delete(name);
+      this.keeping.add(name);
+    }
+    try {
+      await keep(reports.map((report) => report ?? null));
+    } finally {
+      for (const name of names) this.keeping.delete(name);
+    }
   }
 
   private async makeOne(order: FirstOrder, timeoutMs: number, placed: boolean): Promise<Report> {

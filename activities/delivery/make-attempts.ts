@@ -62,7 +62,7 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
     const { orders, run, turn } = request;
     // Where that cannot be asked, attempts are made again: none is lost, and each says that another may have arrived.
     const mayBeMade = lost > 0 || orders.some(({ attempt }) => (attempt.lost_tries ?? 0) > 0);
-    const recorded = mayBeMade ? await recordedWithin(request, othersMs ?? 0) : [];
+    let recorded = mayBeMade ? await recordedWithin(request, othersMs ?? 0) : [];
     const isRecorded = new Set(recorded.map(({ position }) => position));
     const positions = [...orders.keys()].filter((position) => !isRecorded.has(position));
     let isFirst = isNew && lost === 0;
@@ -84,17 +84,20 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
             await keep(reports, now, turn).catch(() => false);
           });
     const reports = orders.map((_, position) => made[position] ?? null);
+    const now = endOfAttempts({ reports }) ?? Date.parse(run.started_at);
+    const kept = await withTimeout(KEPT_WITHIN_MS, keep(reports, now, turn + 1)).catch(() => undefined);
+    // Something else was told meanwhile, by a task that was taken for lost: what is recorded counts.
+    if (kept === false) recorded = await recordedOf(request).catch(() => recorded);
+    for (const { position } of recorded) reports[position] = null;
     const some = {
       ...(recorded.length > 0 && { recorded: recorded.map(({ index, snapshot }) => ({ index, snapshot })) }),
       ...(lost > 0 && { lost_tries: lost }),
     };
-    const now = endOfAttempts({ reports }) ?? Date.parse(run.started_at);
-    const kept = await withTimeout(KEPT_WITHIN_MS, keep(reports, now, turn + 1)).catch(() => false);
     if (kept) return { reports: reports.map((one) => one && withoutAnswer(one)), ...some, kept };
     const sealed = await Promise.all(
       reports.map((report, position) => report && sealAttempt(orders[position]?.event, report)),
     );
-    return { reports: sealed, ...some, kept };
+    return { reports: sealed, ...some, kept: false };
   };
 
   /** Records that others have made of attempts: all of them, or as many as there are after some time. */

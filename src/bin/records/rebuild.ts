@@ -116,7 +116,7 @@ class Rebuild {
     const { record, state, failed } = snapshotOf(row.whole);
     // Without what was sealed with a key that is gone, it is not known how far it was: an attempt finds out.
     const snapshot = { record, failed, state: state.kind === 'closed' ? { kind: 'called' as const } : state };
-    const lost = { snapshot, turns: row.turn, started_at: row.whole.delivery.started_at };
+    const lost = { snapshot, started_at: row.whole.delivery.started_at };
     const start = () =>
       this.calls.goOn(stored.event, target, lost, `rebuild ${id} ${row.run_id} ${row.turn}`);
     if (!this.isDry && !(await start())) this.counts.running += 1;

@@ -32,9 +32,8 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   /** Who sent the only delivery again, if this run is a resend. */
   resent?: Intervention;
   timings?: Timings;
-  /** If the group goes on from an earlier run: its members then, and how often their rows were told of them. */
+  /** If the group goes on from an earlier run: its members then. */
   so_far?: DeliverySnapshot[];
-  turns?: number;
 }
 
 /** Deliveries to release, as the signal `release` says it. */

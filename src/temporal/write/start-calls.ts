@@ -46,9 +46,13 @@ export interface AttemptStarter {
   /** @returns whether it does: not while the process stops */
   begin(orders: readonly FirstOrder[], timeoutMs: number): boolean;
   /**
-   * Attempts that have begun, if no workflow of this process has asked for them; it does not get them any more then.
+   * Keeps attempts that have begun, if no workflow of this process has asked for them; it does not get them any more
+   * then.
    */
-  unclaimed(orders: readonly FirstOrder[]): Promise<(AttemptReport | null)[] | undefined>;
+  keepUnclaimed(
+    orders: readonly FirstOrder[],
+    keep: (reports: (AttemptReport | null)[]) => Promise<void>,
+  ): Promise<void>;
 }
 
 /** Measures start calls. */
@@ -76,8 +80,6 @@ export interface StartCallOptions {
 /** A run that is lost, as the row of its delivery has it. */
 export interface LostRun {
   snapshot: DeliverySnapshot;
-  /** How often it has told of the delivery. */
-  turns: number;
   /** ISO 8601, UTC. */
   started_at: string;
 }
@@ -186,15 +188,13 @@ export class StartCalls {
    * @returns whether there is none that is open
    */
   async goOn(event: NamedEvent, target: DeliveryTarget, lost: LostRun, once: string): Promise<boolean> {
-    const { snapshot, turns, started_at: created_at } = lost;
+    const { snapshot, started_at: created_at } = lost;
     const policies: StartPolicies = {
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'FAIL',
       ...onceOnly(once),
     };
-    return startedNow(
-      this.startSole({ event, target }, { so_far: [snapshot], turns }, policies, { created_at }),
-    );
+    return startedNow(this.startSole({ event, target }, { so_far: [snapshot] }, policies, { created_at }));
   }
 
   private async startDelivery(delivery: PendingDelivery): Promise<void> {
@@ -300,17 +300,17 @@ export class StartCalls {
     const at = sharedNow();
     const machine = new GroupMachine(input, at);
     const orders = machine.orders(machine.firstAttempts);
-    const reports = await earlyAttempts?.unclaimed(orders);
-    if (!reports) return;
-    const now = sharedNow();
-    const deliveries = settledOrders({ orders, settings, seed: machine.seed }, reports, now);
-    const run = {
-      ...{ workflow_id, run_id, started_at: new Date(at).toISOString(), is_first: true as const },
-      ...(deliveries.length > 1 && { in_group: true as const }),
-    };
-    const told = { run, turn: TURNS_OF_ATTEMPTS, at: new Date(now).toISOString(), deliveries };
-    // If they cannot be kept, the attempts are made again, and say that they may have arrived.
-    await rows.keep(told, true).catch(() => {});
+    await earlyAttempts?.keepUnclaimed(orders, async (reports) => {
+      const now = sharedNow();
+      const deliveries = settledOrders({ orders, settings, seed: machine.seed }, reports, now);
+      const run = {
+        ...{ workflow_id, run_id, started_at: new Date(at).toISOString(), is_first: true as const },
+        ...(deliveries.length > 1 && { in_group: true as const }),
+      };
+      const told = { run, turn: TURNS_OF_ATTEMPTS, at: new Date(now).toISOString(), deliveries };
+      // If they cannot be kept, the attempts are made again, and say that they may have arrived.
+      await rows.keep(told, true).catch(() => {});
+    });
   }
 
   /** Keeps rows of deliveries as they are at the start of their execution, before it tells of them itself. */

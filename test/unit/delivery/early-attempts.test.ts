@@ -123,11 +123,18 @@ describe('early attempts', () => {
   it('are reported here only if no workflow asks for them within a moment of their end', async () => {
     const { made, earlyAttempts, ask } = counted();
     earlyAttempts.begin(ONE, 5_000);
-    const kept = earlyAttempts.unclaimed(ONE);
+    const reports: (AttemptReport | null)[] = [];
+    const kept = earlyAttempts.keepUnclaimed(ONE, async (some) => void reports.push(...some));
     await ask();
-    assert.equal(await kept, undefined, 'the workflow has asked');
+    await kept;
+    assert.equal(reports.length, 0, 'the workflow has asked');
     earlyAttempts.begin(OTHER, 5_000);
-    const [report] = (await earlyAttempts.unclaimed(OTHER)) ?? [];
+    await earlyAttempts.keepUnclaimed(OTHER, async (some) => {
+      assert.ok(earlyAttempts.isKeeping(OTHER) && !earlyAttempts.has(OTHER));
+      reports.push(...some);
+    });
+    assert.equal(earlyAttempts.isKeeping(OTHER), false);
+    const [report] = reports;
     assert.equal(report?.kind === 'not_attempted' && report.reason, 'attempt 2');
     await ask(OTHER);
     assert.equal(made.length, 3, 'a workflow that asks after that makes the attempt itself');
