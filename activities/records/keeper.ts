@@ -149,7 +149,8 @@ export class Keeper implements DeliveryRows {
     const opened = unknown.length > 0 ? await openAttempts(this.options.sealer, event, unknown) : [];
     const attempts = known.flatMap((attempt) => attempt ?? opened.shift() ?? []);
     const whole = deliveryAfter(before?.whole, event, run, told, { attempts, at, isLater });
-    return { row: await this.withRecord(before, event, whole, turn), before: before?.tag };
+    const row = await this.withRecord(before, event, whole, turn);
+    return { row, before: before?.tag, ...(isOver && { isRetold: true }) };
   }
 
   private async relationTo(before: KnownRow, run: Told['run'], turn: number) {

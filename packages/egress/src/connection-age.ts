@@ -11,12 +11,11 @@ const MIN_AGE_MS = 10_000;
 /**
  * How long a connection may be used, milliseconds.
  *
- * @param expiresAt until when its name's addresses are good, milliseconds since the epoch; `undefined` if that is not
- * known
+ * @param expiresAt until when its name's addresses are good, by `performance.now()`; `undefined` if that is not known
  * @param mostMs the most that is allowed; default: five minutes
  */
 export function greatestAge(expiresAt: number | undefined, mostMs = MAX_AGE_MS): number {
-  const goodForMs = expiresAt === undefined ? mostMs : Math.max(MIN_AGE_MS, expiresAt - Date.now());
+  const goodForMs = expiresAt === undefined ? mostMs : Math.max(MIN_AGE_MS, expiresAt - performance.now());
   return Math.min(goodForMs, mostMs);
 }
 

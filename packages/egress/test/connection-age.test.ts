@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { mock } from 'node:test';
-import { clockOfEach } from '../../../test/support/clock.js';
+import { clockOfEach, mockMonotonic } from '../../../test/support/clock.js';
 import { beginUse, endUse, greatestAge, limitAge } from '../src/connection-age.js';
 
 const SECOND = 1_000;
 
 describe('the age of a connection', () => {
   clockOfEach(1_000_000, 'setTimeout');
+  beforeEach(() => mockMonotonic(() => 50_000));
 
   it('is five minutes at most, less by the TTL of its name, and ten seconds at least', () => {
-    const good = (seconds: number) => Date.now() + seconds * SECOND;
+    const good = (seconds: number) => performance.now() + seconds * SECOND;
     assert.deepEqual(
       [undefined, good(0), good(10), good(60), good(86_400)].map(
         (expiresAt) => greatestAge(expiresAt) / SECOND,

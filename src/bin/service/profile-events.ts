@@ -28,12 +28,17 @@ export function emitProfileEvents({ database }: Servers, starter: DeliveryStarte
     if (!update || account?.status !== 'active') return;
     const payload = JSON.stringify(update);
     const values = valuesOf(payload);
-    const endpoints = await database.endpoints.all(account_id);
+    // Not those that were registered after the change, as far as it was told of late.
+    const endpoints = (await database.endpoints.all(account_id)).filter(
+      ({ created_at }) => created_at <= change.at,
+    );
     if (recipientsOf(endpoints, PROFILE_UPDATED, values).length === 0) return;
     const event_id = operationalEventId({ at: recordedTime(change.at), transition: change.id });
     if ((await database.events.stored([event_id])).size > 0) return;
-    const { keySecrets } = database;
+    const { keySecrets, profiles } = database;
     const { profile_id } = update;
+    // The profile was deleted meanwhile, or its subject was erased.
+    if (!(await profiles.isUntold(account_id, profile_id, change.id))) return;
     const [subject, order] = await Promise.all([
       keySecrets.subjectToken(account_id, profile_id),
       keySecrets.orderToken(account_id, profile_id),

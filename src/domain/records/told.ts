@@ -136,6 +136,8 @@ export interface RowToWrite {
   row: DeliveryRow & Pick<EventForRows, 'key'>;
   /** The tag of the row in whose place it is written; absent: there is none. */
   before?: string | undefined;
+  /** It was closed, and only says more of that: usage has its close already. */
+  isRetold?: boolean;
 }
 
 /** Stored rows. */

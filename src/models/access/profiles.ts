@@ -66,6 +66,16 @@ export class ProfileRepository {
     this.teller = teller;
   }
 
+  /** Whether nobody was told yet of a change of a profile, which is not deleted. */
+  isUntold(accountId: string, profileId: string, changeId: string): Promise<boolean> {
+    return this.documents.isUntold({ _id: profileId, account_id: accountId }, changeId);
+  }
+
+  /** Has nobody told of the changes of a profile that were not told of yet. */
+  keepUntold(accountId: string, profileId: string): Promise<void> {
+    return this.documents.keepUntold({ _id: profileId, account_id: accountId });
+  }
+
   async create(
     accountId: string,
     input: ProfileInput,

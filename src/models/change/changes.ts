@@ -19,7 +19,6 @@ import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { noteInLog } from '../log/in-log.js';
 import { withoutNulls } from '../mongo/collection.js';
-import { wasMade } from '../mongo/duplicate-key.js';
 import { inOrder } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import { ChangeAudit, type RecordedResources } from './change-audit.js';
@@ -249,7 +248,7 @@ export class ChangeRepository {
   /**
    * Moves the changes that a crash left in the documents of their resources.
    *
-   * @param accountId whose changes are needed now: what cannot be moved for others is no error then
+   * @param accountId whose changes alone are moved; absent: all
    * @param resource only of its kind
    */
   async collect(accountId?: string, resource?: string): Promise<void> {
@@ -286,7 +285,7 @@ export class ChangeRepository {
 
   /** For {@link Recorded} alone: stores changes, those that are not stored yet. */
   async keep(documents: readonly ChangeDocument[]): Promise<void> {
-    for (const document of documents) await wasMade(this.model.create(document));
+    await insertMissing(this.model, documents);
   }
 }
 

@@ -50,6 +50,8 @@ type NewDocument<D> = Omit<D, keyof RecordedFields>;
 const LIVE = { deleted_at: null };
 /** Changes by others between reading a document and writing it, after which a change is given up. */
 const MAX_CONFLICTS = 50;
+/** Documents with changes that were left in them that are read at once: each may have many. */
+const LEFT_AT_ONCE = 20;
 /** How long whoever makes a change waits until its record has been moved, milliseconds. */
 const MOVE_LIMIT_MS = 1_000;
 
@@ -142,7 +144,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
       const after = await this.write(before, now, origin, decision);
       if (after) return after;
     }
-    throw new Error(`The ${this.about.kind} is being changed by too many others at the same time.`);
+    throw this.tooMany();
   }
 
   /** Deletes a resource. @param allow called with what it is; `false` leaves it @returns whether it was there */
@@ -159,17 +161,14 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
    * Moves the changes that a crash left in documents, and removes the documents that are deleted. There are hardly ever
    * any.
    *
-   * @param accountId whose changes are needed now: only what fails for them is an error; absent: all
+   * @param accountId whose changes alone are moved; absent: all
    */
   private async recordLeftBehind(accountId?: string): Promise<void> {
-    const filter = { unrecorded_since: { $gt: new Date(0) } } as Filter;
-    const documents = (await this.model.find(filter).lean()) as D[];
+    const ofAccount = accountId !== undefined && { [this.about.accountField ?? 'account_id']: accountId };
+    const left = this.model.find({ unrecorded_since: { $gt: new Date(0) }, ...ofAccount } as Filter);
     const failures: unknown[] = [];
-    for (const document of documents) {
-      await this.move(document).catch((error: unknown) => {
-        if (accountId === undefined || this.accountOf(document) === accountId) failures.push(error);
-      });
-    }
+    for await (const document of left.lean().cursor({ batchSize: LEFT_AT_ONCE }))
+      await this.move(document as D).catch((error: unknown) => failures.push(error));
     if (failures.length > 0) throw failures[0];
   }
 
@@ -216,9 +215,31 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     await withTimeout(MOVE_LIMIT_MS, this.move(document)).catch(() => undefined);
   }
 
-  private async move({ _id, version, unrecorded, deleted_at }: D): Promise<void> {
-    await this.changes.keep(unrecorded ?? []);
-    if (this.about.tell && !(await this.about.tell(unrecorded ?? []))) return;
+  /** Records the changes that are in documents without telling anybody of them. */
+  async keepUntold(filter: Filter): Promise<void> {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
+      const document = await this.findOne(filter);
+      if (!document?.unrecorded_since) return;
+      await this.changes.keep(document.unrecorded ?? []);
+      await this.takeOut(document);
+    }
+    throw this.tooMany();
+  }
+
+  /** Whether a change is in a document still, which is not deleted: it was not told of, or is being told of. */
+  async isUntold(filter: Filter, change: string): Promise<boolean> {
+    return (await this.findOne({ ...filter, 'unrecorded._id': change })) !== undefined;
+  }
+
+  private async move(document: D): Promise<void> {
+    const unrecorded = document.unrecorded ?? [];
+    await this.changes.keep(unrecorded);
+    if (this.about.tell && !(await this.about.tell(unrecorded))) return;
+    await this.takeOut(document);
+  }
+
+  /** Takes changes that are recorded out of their document, or removes it if it is deleted. */
+  private async takeOut({ _id, version, deleted_at }: D): Promise<void> {
     // Of this version, or somebody has added a record since, and moves it.
     const same = { _id, version } as Filter;
     if (deleted_at) await this.model.deleteOne({ ...same, deleted_at });
@@ -246,6 +267,10 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
       ...(was && { before: JSON.stringify(was) }),
       ...(is && { after: JSON.stringify(is) }),
     });
+  }
+
+  private tooMany(): Error {
+    return new Error(`The ${this.about.kind} is being changed by too many others at the same time.`);
   }
 
   private nameOf(document: D): string {

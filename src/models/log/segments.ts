@@ -40,6 +40,8 @@ export interface NamedRecord {
   name: string;
   /** Its canonical text. */
   record: string;
+  /** Of a close that an earlier record is of, too: usage has it already. */
+  isRetold?: boolean | undefined;
 }
 
 /** Records that were made together, in the order of their leaves. */
@@ -91,7 +93,7 @@ export class SegmentRepository extends repositoryOf(segments) {
       records: records.map(({ name }) => name),
       hashes: Buffer.concat(hashes),
       at: sharedDate(),
-      usage: closedUsage(records.map(({ record }) => record)),
+      usage: closedUsage(records.filter(({ isRetold }) => !isRetold).map(({ record }) => record)),
     };
     const { _id, ...fields } = { ...document, tag: this.tags.tag(contentOf(document)), first: UNLOGGED };
     await this.model.collection.insertOne({ _id: _id as never, ...fields });

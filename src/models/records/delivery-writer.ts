@@ -124,8 +124,10 @@ export class DeliveryWriter implements RowStore {
         const before = together[at]?.before;
         if (before !== undefined && !(await this.replace(row, before))) lost.add(row._id);
       }
-      const closed = rows.filter(({ _id, segment }) => segment && !lost.has(_id));
-      if (closed.length > 0) await this.options.segments.insert(closed.map(toNamed), segment);
+      const closed = rows.flatMap((row, at) =>
+        row.segment && !lost.has(row._id) ? { ...toNamed(row), isRetold: together[at]?.isRetold } : [],
+      );
+      if (closed.length > 0) await this.options.segments.insert(closed, segment);
     }
     return lost;
   }

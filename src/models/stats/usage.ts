@@ -54,11 +54,12 @@ export class UsageRepository {
     return (await this.model.findOne({ _id: PROGRESS }).lean())?.until ?? undefined;
   }
 
-  /** Counts the hours that are over. @param stopping ends it between two @param now milliseconds since the epoch */
+  /** Counts the hours that are over. @param stopping ends it soon @param now milliseconds since the epoch */
   async count(stopping?: AbortSignal, now = sharedNow()): Promise<void> {
     const end = Math.floor((now - SETTLES_MS) / UNITS.h) * UNITS.h;
-    for (let hour = await this.next(end); hour < end && !stopping?.aborted; hour += UNITS.h) {
-      await this.countHour(hour);
+    // Another process may have counted some of them meanwhile.
+    for (let hour = await this.next(end); hour < end; hour = await this.next(end)) {
+      if (!(await this.countHour(hour, stopping))) return;
       const until = new Date(hour + UNITS.h);
       await this.model.updateOne({ _id: PROGRESS }, { $max: { until } }, { upsert: true });
     }
@@ -77,16 +78,28 @@ export class UsageRepository {
     return first ? Math.floor(idTime(first._id) / UNITS.h) * UNITS.h : otherwise;
   }
 
-  /** Counts an hour. @param from when it begins, milliseconds since the epoch */
-  async countHour(from: number): Promise<void> {
+  /**
+   * Counts an hour.
+   *
+   * @param from when it begins, milliseconds since the epoch
+   * @param stopping ends it soon, and then nothing is written
+   * @returns whether it was counted
+   */
+  async countHour(from: number, stopping?: AbortSignal): Promise<boolean> {
     const to = from + UNITS.h;
     const sums = new UsageSums();
     const [begin, end] = [idsBeginAt('event', from), idsBeginAt('event', to)];
     const find = (id: { $gt: string }) =>
       this.events.find({ _id: { ...id, $lt: end } }, { account_id: 1, payload_bytes: 1 });
-    for await (const some of inOrder(find, begin, AT_ONCE))
+    for await (const some of inOrder(find, begin, AT_ONCE)) {
+      if (stopping?.aborted) return false;
       for (const { account_id, payload_bytes: bytes } of some) sums.add({ account_id, events: 1, bytes });
-    for await (const closed of this.segments.usageBetween(from, to)) sums.add(closed);
+    }
+    for await (const closed of this.segments.usageBetween(from, to)) {
+      if (stopping?.aborted) return false;
+      sums.add(closed);
+    }
+    if (stopping?.aborted) return false;
     const { month, hour } = monthAndHour(from);
     const expires_at = new Date(from + 31 * UNITS.d + KEPT_MS);
     const updates = [...sums.byAccount].map(([account, counts]) => ({
@@ -98,6 +111,7 @@ export class UsageRepository {
     }));
     for (let first = 0; first < updates.length; first += AT_ONCE)
       await this.model.bulkWrite(updates.slice(first, first + AT_ONCE), { ordered: false, strict: false });
+    return true;
   }
 }
 

@@ -150,6 +150,30 @@ describe('recording a change', () => {
     assert.deepEqual(await recorded(), ['created', 'deleted']);
   });
 
+  it('is made up for by who reads the changes of its account, and not of another one, together', async () => {
+    const { changes, endpoints } = database;
+    const { keep } = changes;
+    const { id } = await register();
+    const kept: string[][] = [];
+    try {
+      changes.keep = () => Promise.reject(new Error('MongoDB does not answer'));
+      for (const status of ['paused', 'active'] as const) {
+        const before = (await endpoints.getFresh(accountId, id)) ?? assert.fail();
+        await endpoints.replace(before, { ...INPUT, status, status_when_verified: status }, OPERATOR);
+      }
+      changes.keep = async (records) => {
+        kept.push(records.map(({ account_id }) => account_id));
+        await keep.call(changes, records);
+      };
+      await changes.list(newId('account'), {}, 10);
+      assert.deepEqual(kept, []);
+      assert.equal((await recorded()).length, 3);
+      assert.deepEqual(kept, [[accountId, accountId]]);
+    } finally {
+      changes.keep = keep;
+    }
+  });
+
   it('hides what is deleted at once, and lets its name be used again', async () => {
     const { changes, eventKinds } = database;
     const name = 'order.shipped';

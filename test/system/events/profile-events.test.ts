@@ -140,6 +140,50 @@ describe('events about changes of profiles', () => {
       assert.equal((await received(2)).length, 2, 'the first was sent once');
     });
 
+    it('go to no endpoint that was registered after the change', async () => {
+      const early = await watch();
+      await changeAndDie(1816);
+      await watch();
+      await client.request('GET', '/v18.0/changes');
+      const [event] = await events();
+      const { deliveries } = (await client.request('GET', `/v18.0/events/${event?.id}`)).json;
+      assert.deepEqual(
+        deliveries.map(({ endpoint_id }: { endpoint_id: string }) => endpoint_id),
+        [early.id],
+      );
+    });
+
+    it('are none once the profile is deleted', async () => {
+      await watch();
+      await changeAndDie(1816);
+      const path = `/v18.0/profiles/${profile}`;
+      const { headers } = await client.request('GET', path);
+      const deleted = await client.request('DELETE', path, {
+        headers: { 'if-match': headers.get('etag') ?? '' },
+      });
+      assert.equal(deleted.status, 204, deleted.text);
+      await client.request('GET', '/v18.0/changes');
+      assert.deepEqual(await events(), []);
+    });
+
+    for (const isKnown of [true, false])
+      it(`are none once their subject was erased, ${isKnown ? 'with' : 'without'} an earlier event`, async () => {
+        await watch({ include_values: true });
+        if (isKnown) {
+          await replace({ followers_count: 1900 });
+          await received(1);
+        }
+        const before = (await events()).length;
+        await changeAndDie(1816);
+        const erasing = await client.request('POST', '/v18.0/subjects/erase', { body: { subject: profile } });
+        assert.ok(isKnown ? erasing.status < 300 : erasing.status === 404, erasing.text);
+        const changes = (await client.request('GET', `/v18.0/changes?resource=profile:${profile}`)).json.data;
+        assert.equal(changes[0].after.followers_count, 1816, 'it is recorded');
+        assert.equal((await events()).length, before);
+        await replace({ followers_count: 2000 });
+        await until(events, (all) => all.length === before + 1);
+      });
+
     it('are bounded: a profile of which too much is to be told is not changed', async () => {
       await changeAndDie(1816);
       const [untold] = (await documents().findOne({ _id: profile }))?.['unrecorded'] ?? [];

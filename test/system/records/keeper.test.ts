@@ -223,6 +223,18 @@ describe('rows of deliveries', () => {
     assert.deepEqual(await row(), before);
   });
 
+  it('have another record if more is said of their close, of which usage counts one', async () => {
+    const told = tell(closed());
+    await keeper.keep(told, true);
+    const said = [{ at: told.at, type: 'released' as const, text: 'Released.' }];
+    const deliveries = told.deliveries.map((one) => ({ ...one, said }));
+    await keeper.keep({ ...told, turn: told.turn + 1, deliveries });
+    const usage = [...(await segmentsOf(1)), ...(await segmentsOf(2))].map((one) => one['usage']);
+    assert.deepEqual(usage, [[{ account_id: client.accountId, deliveries: 1, attempts: 1 }], []]);
+    await runRecords(system);
+    assert.deepEqual(await wrong(), []);
+  });
+
   it('stay as what was told last, in whatever order it arrives', async () => {
     await Promise.all([
       keeper.keep(tell(open(), 1), true),

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import mongoose from 'mongoose';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import { UNITS } from '../../../src/domain/basics/duration.js';
+import { newId } from '../../../src/domain/basics/ids.js';
 import { monthAndHour } from '../../../src/domain/stats/usage.js';
 import { sharedNow } from '../../../src/domain/time/shared-time.js';
+import { UsageRepository } from '../../../src/models/stats/usage.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { runHere } from '../../support/programs/command.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -82,6 +85,56 @@ describe('usage by account and month', () => {
       await runHere('usage', environment, ['--month', month]),
       new RegExp(`${quiet.accountId} .* 2 `),
     );
+  });
+
+  describe('of a process that counts', () => {
+    const HOUR = Date.parse('2026-01-10T05:00:00Z');
+    let root: mongoose.Connection;
+    let connection: mongoose.Connection;
+    let counted: number[];
+
+    before(async () => {
+      root = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    });
+    after(() => root.close());
+    beforeEach(async () => {
+      counted = [];
+      connection = root.useDb(`usage_${newId('account')}`);
+      await stored().insertOne({ _id: 'progress', until: new Date(HOUR) });
+    });
+    afterEach(() => connection.dropDatabase());
+
+    const stored = () => connection.collection<{ _id: string; until?: Date }>('usage');
+    /** @param during called between two parts of an hour */
+    const countWhile = (during: (part: number) => unknown, stopping?: AbortSignal) => {
+      const segments = {
+        async *usageBetween(from: number) {
+          counted.push((from - HOUR) / UNITS.h);
+          for (const part of [1, 2, 3]) {
+            await during(part);
+            yield { account_id: 'acct_1', deliveries: 1, attempts: 1 };
+          }
+        },
+      };
+      return new UsageRepository(connection, segments).count(stopping, HOUR + 5 * UNITS.h);
+    };
+
+    it('ends between two parts of an hour if it is told to stop, and writes nothing', async () => {
+      const stopping = new AbortController();
+      const parts: number[] = [];
+      await countWhile((part) => {
+        parts.push(part);
+        if (part === 2) stopping.abort();
+      }, stopping.signal);
+      assert.deepEqual([counted, parts], [[0], [1, 2]]);
+      assert.deepEqual(await stored().find().toArray(), [{ _id: 'progress', until: new Date(HOUR) }]);
+    });
+
+    it('leaves out the hours that another one has counted meanwhile', async () => {
+      const until = new Date(HOUR + 3 * UNITS.h);
+      await countWhile(() => stored().updateOne({ _id: 'progress' }, { $max: { until } }));
+      assert.deepEqual(counted, [0, 3]);
+    });
   });
 
   it('is for the operator alone, and of a month', async () => {

@@ -24,7 +24,7 @@ const FORGIVEN_MS = 600_000;
 const MAX_NAMES = 10_000;
 const MAX_ADDRESSES = 50_000;
 
-/** Addresses of a name, and until when they are good; absent: nobody knows. Milliseconds since the epoch. */
+/** Addresses of a name, and until when they are good, by `performance.now()`; absent: nobody knows. */
 export interface ResolvedName {
   addresses: readonly ResolvedAddress[];
   expiresAt?: number;
@@ -47,12 +47,11 @@ export class NameLookups {
     max: MAX_NAMES,
     maxSize: MAX_ADDRESSES,
     sizeCalculation: (known) => ('addresses' in known ? Math.max(1, known.addresses.length) : 1),
-    perf: Date,
     ttlResolution: 0,
   });
   private readonly underWay = new Map<string, Promise<ResolvedName>>();
   /** How often names have failed in a row. */
-  private readonly failures = new LRUCache<string, number>({ max: MAX_NAMES, ttl: FORGIVEN_MS, perf: Date });
+  private readonly failures = new LRUCache<string, number>({ max: MAX_NAMES, ttl: FORGIVEN_MS });
   private readonly failingPath = new FailingPath();
   private readonly platformOf: PlatformOf;
 
@@ -115,7 +114,7 @@ export class NameLookups {
   private keep(name: string, addresses: readonly ResolvedAddress[], ttlMs: number | undefined): ResolvedName {
     if (ttlMs === undefined) return { addresses };
     const ttl = Math.min(ttlMs, MAX_TTL_MS);
-    const resolved = { addresses, expiresAt: Date.now() + ttl };
+    const resolved = { addresses, expiresAt: performance.now() + ttl };
     // With a TTL of 0, an answer is for those alone who wait for it (RFC 1035, section 3.2.1).
     if (ttl > 0) this.known.set(name, resolved, { ttl });
     return resolved;

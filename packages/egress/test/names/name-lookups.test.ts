@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { clockOfEach } from '../../../../test/support/clock.js';
+import { clockOfEach, mockMonotonic } from '../../../../test/support/clock.js';
 import { type NameAnswer, UnresolvedNameError } from '../../src/names/name-answer.js';
 import { NameLookups } from '../../src/names/name-lookups.js';
 
@@ -35,6 +35,12 @@ const fails = (reason: UnresolvedNameError['reason']): never => {
 
 describe('look-ups of names', () => {
   clockOfEach(1_000_000, 'setTimeout');
+  /** How far this machine's clock was set back, milliseconds. */
+  let setBackMs: number;
+  beforeEach(() => {
+    setBackMs = 0;
+    mockMonotonic(() => Date.now() + setBackMs);
+  });
 
   it('are one for all who ask at the same time, whatever the case of the letters', async () => {
     const { asked, outcome } = dns(() => ({ addresses: [ADDRESS], ttlMs: 0 }));
@@ -52,7 +58,7 @@ describe('look-ups of names', () => {
       [86_400_000, 300_000],
     ] as const) {
       const { asked, lookups } = dns(() => ({ addresses: [ADDRESS], ttlMs }));
-      const began = Date.now();
+      const began = performance.now();
       for (const _ of [1, 2]) assert.equal((await lookups.resolve('a.test')).expiresAt, began + keptMs);
       mock.timers.tick(keptMs - 1);
       await lookups.resolve('a.test');
@@ -63,6 +69,17 @@ describe('look-ups of names', () => {
     }
     const { asked, outcome } = dns((_, times) => ({ addresses: [times % 2 ? ADDRESS : OTHER], ttlMs: 0 }));
     assert.deepEqual([await outcome('a.test'), await outcome('a.test')], ['192.0.2.1', '192.0.2.2']);
+    assert.equal(asked.length, 2);
+  });
+
+  it('are kept no longer if the clock of the machine is set back', async () => {
+    const { asked, lookups } = dns(() => ({ addresses: [ADDRESS], ttlMs: 30_000 }));
+    mock.timers.setTime(10_000_000);
+    const { expiresAt } = await lookups.resolve('a.test');
+    assert.equal(expiresAt, performance.now() + 30_000);
+    setBackMs = 3_600_000;
+    mock.timers.setTime(Date.now() - setBackMs + 30_001);
+    await lookups.resolve('a.test');
     assert.equal(asked.length, 2);
   });
 

@@ -132,6 +132,8 @@ async function erase(
   requireEncrypted(sealer);
   if (reason?.toLowerCase().includes(subject.toLowerCase()))
     throw invalidRequest([{ pointer: '/reason', detail: 'must not name the subject: it is kept' }]);
+  // Also where there is no key yet: no event was made of the profile.
+  await database.profiles.keepUntold(account_id, subject.trim());
   const token = await database.keySecrets.subjectToken(account_id, subject);
   const key = await database.dataKeys.ofSubject(account_id, token);
   const claimed =
