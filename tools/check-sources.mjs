@@ -92,7 +92,11 @@ for (const folder of FOLDERS) {
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
     if (reads && !/^(packages\/[^/]+\/)?(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);
-    if (SHARES_TIME.test(file) && /\bDate\.now\b|\bnew Date\(\)/.test(text) && !(file in READS_CLOCK))
+    if (
+      SHARES_TIME.test(file) &&
+      /\bDate\.now\b|\bnew Date\(\)|\bperf: Date\b/.test(text) &&
+      !(file in READS_CLOCK)
+    )
       problems.push(
         `${file}: reads this machine's clock, which may be wrong; use sharedNow() of src/domain/time/shared-time.ts`,
       );

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { sharedNow } from '../time/shared-time.js';
 
 /** An answer is given again for this long, milliseconds. */
 const FRESH_MS = 1_000;
@@ -12,7 +11,7 @@ const OLDEST_MS = 10_000;
 
 interface Entry<T> {
   answer: Promise<T>;
-  /** Milliseconds since the epoch. */
+  /** By `performance.now()`: no clock that somebody sets. */
   beganAt: number;
   /** How long it took; absent while it is being made. Milliseconds. */
   tookMs?: number;
@@ -28,14 +27,14 @@ export class SlowAnswers<T extends object> {
 
   /** @param max questions whose answers are remembered */
   constructor(max: number) {
-    this.entries = new LRUCache({ max, ttl: OLDEST_MS, ttlAutopurge: true, perf: Date });
+    this.entries = new LRUCache({ max, ttl: OLDEST_MS, ttlAutopurge: true });
   }
 
   get(question: string, ask: () => Promise<T>): Promise<T> {
     const known = this.entries.get(question);
     if (!known) return this.ask(question, ask);
     if (known.tookMs === undefined) return known.answer;
-    const age = sharedNow() - known.beganAt;
+    const age = performance.now() - known.beganAt;
     if (age <= FRESH_MS) return known.answer;
     known.next ??= this.ask(question, ask, known);
     return age <= TIMES * known.tookMs ? known.answer : known.next;
@@ -43,11 +42,11 @@ export class SlowAnswers<T extends object> {
 
   /** @param previous is remembered until there is an answer */
   private ask(question: string, ask: () => Promise<T>, previous?: Entry<T>): Promise<T> {
-    const entry: Entry<T> = { answer: ask(), beganAt: sharedNow() };
+    const entry: Entry<T> = { answer: ask(), beganAt: performance.now() };
     if (!previous) this.entries.set(question, entry);
     entry.answer.then(
       () => {
-        entry.tookMs = sharedNow() - entry.beganAt;
+        entry.tookMs = performance.now() - entry.beganAt;
         this.entries.set(question, entry);
       },
       () => {

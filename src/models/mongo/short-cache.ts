@@ -13,7 +13,7 @@ export class ShortCache<T> {
    * @param maxEntries beyond which the entry that has not been used for longest makes room
    */
   constructor(lifetime: number, maxEntries = 10_000) {
-    this.entries = new LRUCache({ ...roomFor(maxEntries), ttl: lifetime, ttlResolution: 0, perf: Date });
+    this.entries = new LRUCache({ ...roomFor(maxEntries), ttl: lifetime, ttlResolution: 0 });
   }
 
   get(key: string, load: () => Promise<T>): Promise<T> {

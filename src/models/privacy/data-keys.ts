@@ -6,7 +6,7 @@ import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type DataKey, newDataKey } from '../../domain/privacy/data-key.js';
 import type { OpenRule } from '../../domain/privacy/erasure.js';
 import type { DataKeys } from '../../domain/privacy/payload-sealer.js';
-import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
+import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
@@ -79,7 +79,6 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
       ...roomFor(20_000),
       ttl: data_key_lifetime_ms,
       ttlResolution: 0,
-      perf: Date,
     });
     this.box = boxOr(box, 'Payloads cannot be sealed without HOOKLINE_SECRET_KEYS.');
   }
@@ -87,7 +86,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   async obtain(accountId: string, subject?: string): Promise<DataKey> {
     const id = documentId(accountId, subject);
     const key = await this.remember(id, async () => {
-      const start = sharedNow();
+      const start = performance.now();
       const found = await this.upsert(id, accountId);
       // What it seals is opened soon. Neither is remembered for longer than the other.
       this.remembered.set(`${accountId} ${found.id}`, Promise.resolve(found), { start });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ShortCache } from '../../../src/models/mongo/short-cache.js';
+import { mockMonotonic } from '../../support/clock.js';
 
 /** Longer than a test lasts, milliseconds. */
 const LONG = 3_600_000;
 
 describe('a short cache', () => {
-  afterEach(() => mock.timers.reset());
+  afterEach(() => mock.restoreAll());
 
   function counted(lifetime = LONG, maxEntries?: number) {
     const cache = new ShortCache<string>(lifetime, maxEntries);
@@ -23,11 +24,22 @@ describe('a short cache', () => {
     const { get } = counted();
     assert.deepEqual(await Promise.all([get(), get()]), ['key 1', 'key 1']);
     assert.equal(await get(), 'key 1');
-    mock.timers.enable({ apis: ['Date'], now: LONG });
+    let now = LONG;
+    mockMonotonic(() => now);
     const forgetful = counted(1);
     assert.equal(await forgetful.get(), 'key 1');
-    mock.timers.tick(2);
+    now += 2;
     assert.equal(await forgetful.get(), 'key 2');
+  });
+
+  it('remembers nothing for longer if the clock of the machine is set back', async () => {
+    let now = LONG;
+    mockMonotonic(() => now);
+    mock.method(Date, 'now', () => LONG - now);
+    const { get } = counted(1_000);
+    await get();
+    now += 1_001;
+    assert.equal(await get(), 'key 2');
   });
 
   it('looks up again what was forgotten, and what had to make room', async () => {
@@ -50,13 +62,14 @@ describe('a short cache', () => {
   });
 
   it('remembers what was changed no longer than it would have been', async () => {
-    mock.timers.enable({ apis: ['Date'], now: LONG });
+    let now = LONG;
+    mockMonotonic(() => now);
     const { cache, get } = counted(1_000);
     await get();
-    mock.timers.tick(900);
+    now += 900;
     cache.change('key', () => 'changed');
     assert.equal(await get(), 'changed');
-    mock.timers.tick(101);
+    now += 101;
     cache.change('key', () => 'too late');
     assert.equal(await get(), 'key 2');
   });

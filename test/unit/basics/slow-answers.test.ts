@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { SlowAnswers } from '../../../src/domain/basics/slow-answers.js';
-import { clockOfEach } from '../../support/clock.js';
+import { clockOfEach, mockMonotonic } from '../../support/clock.js';
 
 describe('slow answers', () => {
   clockOfEach(1_000_000);
+  beforeEach(() => mockMonotonic(() => Date.now()));
 
   /** Answers with a number that counts up, each time when it is told to. */
   function questions() {
