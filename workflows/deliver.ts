@@ -235,7 +235,7 @@ class Deliveries {
       ? undefined
       : await this.inTask(make, (result) => endOfAttempts(result) ?? this.began);
     const unmade = this.settle(first, made, endOfAttempts(made) ?? this.began);
-    this.begin(unmade, made?.lost_tries ?? lost_tries);
+    this.begin(unmade, isolated ? 0 : lostIn(made));
   }
 
   /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
@@ -259,7 +259,7 @@ class Deliveries {
     const waited = releasedAt === undefined ? {} : { waited_ms: asked_at - releasedAt };
     const make = () => this.direct.attemptReleased({ ...orders, ...waited, asked_at }).catch(() => undefined);
     const made = await this.inTask(make, (result) => endOfAttempts(result) ?? now);
-    this.begin(this.settle(attempts, made, endOfAttempts(made) ?? now), made?.lost_tries);
+    this.begin(this.settle(attempts, made, endOfAttempts(made) ?? now), lostIn(made));
   }
 
   /** Takes in what was made of attempts. @returns those that were not made */
@@ -376,4 +376,12 @@ class Deliveries {
     for (const { status } of this.machine.records) result[status] = (result[status] ?? 0) + 1;
     return result;
   }
+}
+
+/**
+ * How many tries of attempts that were not made may have arrived. A local activity that has failed may have sent them,
+ * or waited for whoever did: it was not in time.
+ */
+function lostIn(made: MadeAttempts | undefined): number {
+  return made ? (made.lost_tries ?? 0) : 1;
 }
