@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
+import { mockMonotonic } from '../../support/clock.js';
 import { testEnvironment } from '../../support/system.js';
 
 describe('a data key that was erased', () => {
-  const { now } = Date;
   let process: Database;
   let other: Database;
   before(async () => {
@@ -15,8 +16,8 @@ describe('a data key that was erased', () => {
     const connect = () => connectDatabase(settings.MONGODB_URI ?? '', requireBoxes(settings));
     [process, other] = await Promise.all([connect(), connect()]);
   });
+  afterEach(() => mock.restoreAll());
   after(async () => {
-    Date.now = now;
     await Promise.all([process.close(), other.close()]);
   });
 
@@ -36,11 +37,12 @@ describe('a data key that was erased', () => {
   it('is not remembered by another process for longer than its time, whatever it was used for last', async () => {
     const lifetime = TIMINGS.data_key_lifetime_ms;
     const account = newId('account');
-    const began = now();
+    const began = performance.now();
+    let passed = 0;
+    mockMonotonic(() => began + passed);
     const at = (ms: number) => {
-      Date.now = () => began + ms;
+      passed = ms;
     };
-    at(0);
     const { id } = await other.dataKeys.obtain(account, 'ada');
     assert.ok(await process.dataKeys.find(account, id));
     at(lifetime / 2);
