@@ -37,7 +37,7 @@ export const PROFILE_UPDATED_KIND = {
         additionalProperties: {
           type: 'object',
           required: ['old', 'new'],
-          properties: { old: true, new: true },
+          properties: { old: {}, new: {} },
         },
       },
     },
