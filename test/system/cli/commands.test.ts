@@ -132,7 +132,7 @@ describe('the commands for users of the API', () => {
       await run(`trigger purchase --deliver-at ${at} --idempotency-key later --order-key o-2`, 1),
       /used before with another body/,
     );
-    match(await run('scheduled'), /^DELIVER AT +KIND +SCHEDULED EVENT\n\S+ +purchase +sch_\w+$/);
+    match(await run('scheduled'), /^DELIVER AT +KIND +SCHEDULED EVENT\n(?:\S+ )?\S+ +purchase +sch_\w+$/);
     equal(await run(`scheduled cancel ${event.id}`), `Cancelled: ${event.id}`);
     equal(await run('scheduled'), 'No scheduled events.');
     match(await run('trigger purchase --deliver-at soon', 1), /--deliver-at must be a time such as/);

@@ -202,7 +202,8 @@ describe('rows of deliveries', () => {
     assert.equal(revision, 1);
     // Who reads the row before its segment is there makes another one: the same record may have more than one leaf.
     const segments = await segmentsOf();
-    assert.equal(await leavesOf(record), segments.length);
+    const leaves = await leavesOf(record);
+    assert.ok(leaves >= 1 && leaves <= segments.length, `${leaves} leaves, ${segments.length} segments`);
     assert.equal((await certificate()).status, 200);
     assert.deepEqual(await wrong(), []);
   });
