@@ -187,19 +187,17 @@ function mayMoveOrder({ order_key, snapshot: { record } }: ToldDelivery): boolea
  * late is told of once more, at the next turn.
  */
 function saysSo(
-  { whole, run_id, turn, isClosed: closed }: KnownRow,
-  told: Pick<Told, 'turn'> & { run: Pick<Told['run'], 'run_id'> },
-  { snapshot: { record }, said = [] }: ToldDelivery,
+  row: KnownRow,
+  { run, turn }: Pick<Told, 'turn'> & { run: Pick<Told['run'], 'run_id'> },
+  told: ToldDelivery,
 ): boolean {
-  if (run_id !== told.run.run_id || (turn !== told.turn && (!closed || said.length > 0))) return false;
-  return hasSame({ whole }, { snapshot: { record } });
+  const { said = [] } = told;
+  if (row.run_id !== run.run_id || (row.turn !== turn && (!row.isClosed || said.length > 0))) return false;
+  return hasSame(row, told);
 }
 
 /** A row has the status, the attempts and the acts that are told. */
-function hasSame(
-  { whole }: Pick<KnownRow, 'whole'>,
-  { snapshot: { record } }: { snapshot: Pick<DeliverySnapshot, 'record'> },
-): boolean {
+function hasSame({ whole }: KnownRow, { snapshot: { record } }: ToldDelivery): boolean {
   if (!whole) return false;
   const { status, attempts, interventions = [] } = whole.delivery;
   return (

@@ -65,7 +65,7 @@ export async function run({
     const views = await collectViews(world, temporal, sample, say);
     const [logViews, recordDifferences] = [await log.end(), await verifyRecords(world)];
     const read = await feeds.end();
-    // What comes this late is a repeat of something that stood still; it is signed all the same.
+    // A request that comes this late repeats something that stood still; it is signed all the same.
     world.receivers.verify((path) => world.secrets.get(path) ?? []);
     say('checking');
     await atEnd?.(world);

@@ -102,7 +102,7 @@ async function readScheduled({ producers, done }: ActContext, reader: Reader): P
   const open = producers.posted.filter(
     ({ scheduled, eventIds, isGivenUp }) => scheduled && eventIds.length === 0 && !isGivenUp,
   );
-  const left = await Promise.all(
+  return sum(
     open.map(async (event): Promise<number> => {
       if (deleted.has(event.accountId)) event.isGivenUp = true;
       if (event.isGivenUp) return 0;
@@ -117,7 +117,6 @@ async function readScheduled({ producers, done }: ActContext, reader: Reader): P
       return 0;
     }),
   );
-  return sum(left.map((one) => Promise.resolve(one)));
 }
 
 function isDeleted({ done }: ActContext, accountId: string): boolean {

@@ -1,3 +1,4 @@
+import { groupedBy } from '../../../src/domain/basics/objects.js';
 import type { AttemptFacts, Collected, DeliveryViews, FullRow, Received } from './collected.js';
 
 /** Requests of one delivery that receivers got, beside its record. */
@@ -15,11 +16,7 @@ export interface Matched {
 /** Puts requests and recorded attempts side by side: the same number and `webhook-timestamp` name one attempt. */
 export function matchAll({ deliveries, endpoints, received }: Collected): Matched[] {
   const paths = new Map(endpoints.map(({ id, path }) => [id, path]));
-  const byDelivery = new Map<string, Received[]>();
-  for (const request of received) {
-    const key = `${request.path} ${request.eventId}`;
-    byDelivery.set(key, [...(byDelivery.get(key) ?? []), request]);
-  }
+  const byDelivery = groupedBy(received, ({ path, eventId }) => `${path} ${eventId}`);
   return deliveries.map((views) => {
     const requests = byDelivery.get(`${paths.get(views.endpointId)} ${views.eventId}`) ?? [];
     return match(views, requests);

@@ -1,3 +1,4 @@
+import { groupedBy } from '../../../src/domain/basics/objects.js';
 import type { Collected, DeliveryViews, Received } from './collected.js';
 import { wasResent } from './delivery-rules.js';
 import type { Check, Finding } from './finding.js';
@@ -26,7 +27,7 @@ export const order: Check = (collected) => {
           .filter((each) => each.endpointId === endpointId)
           .map((each) => [each.eventId, each]),
       );
-      const ofKeys = grouped(
+      const ofKeys = groupedBy(
         collected.received.filter((request) => request.path === path && request.order),
         ({ order: of }) => of?.key ?? '',
       );
@@ -64,12 +65,6 @@ export const feed: Check = ({ feeds, posted }) =>
     ];
   });
 
-function grouped<T, K>(all: readonly T[], keyOf: (one: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
-  return groups;
-}
-
 function placesOf(about: string, requests: readonly Received[]) {
   const places = new Map<number, Place>();
   const findings: Finding[] = [];
@@ -87,7 +82,7 @@ function placesOf(about: string, requests: readonly Received[]) {
       });
   }
   const sorted = [...places.values()].sort((a, b) => a.number - b.number);
-  const events = grouped(sorted, ({ eventId }) => eventId);
+  const events = groupedBy(sorted, ({ eventId }) => eventId);
   for (const [eventId, some] of events)
     if (some.length > 1)
       findings.push({

@@ -1,3 +1,4 @@
+import { groupedBy } from '../../../src/domain/basics/objects.js';
 import type { AttemptFacts, Collected, DeliveryViews, EventViews, FullRow, Row } from './collected.js';
 import type { Check, Finding } from './finding.js';
 import { recordOf, runsOf } from './matching.js';
@@ -99,9 +100,7 @@ function describe(runs: AttemptFacts[][]): string {
 export const eventViews: Check = (collected) => {
   const accepted = new Set(collected.posted.flatMap(({ eventIds }) => eventIds));
   const known = new Map(collected.events.map((event) => [event.id, event]));
-  const deliveries = new Map<string, string[]>();
-  for (const { id, eventId } of collected.deliveries)
-    deliveries.set(eventId, [...(deliveries.get(eventId) ?? []), id]);
+  const deliveries = groupedBy(collected.deliveries, ({ eventId }) => eventId);
   const missing = collected.posted.flatMap(({ eventIds }) =>
     eventIds
       .filter((id) => !known.has(id))
@@ -110,7 +109,11 @@ export const eventViews: Check = (collected) => {
   return [
     ...missing,
     ...collected.events.flatMap((event) =>
-      eventDisagreements(event, deliveries.get(event.id) ?? [], accepted.has(event.id)),
+      eventDisagreements(
+        event,
+        (deliveries.get(event.id) ?? []).map(({ id }) => id),
+        accepted.has(event.id),
+      ),
     ),
   ];
 };

@@ -63,11 +63,10 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   const open = async (
     target: buildConnector.Options,
     trace: ExchangeTrace | undefined,
-    account: string | undefined,
     signal: AbortSignal,
   ) => {
     const port = portOf(target);
-    const resolved = await lookUp(guard, target.hostname, port, trace, account, signal);
+    const resolved = await lookUp(guard, target.hostname, port, trace, signal);
     const openOne: OpenConnection = proxy
       ? (address, unwanted) => openTunnel(proxy, address, port, unwanted)
       : (address, unwanted) => openDirectly(guard, address.address, port, unwanted);
@@ -83,13 +82,12 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   };
 
   return (target, callback) => {
-    const former = currentTrace();
-    const trace = former?.isOver ? undefined : former;
+    const trace = currentTrace();
     const limit = new AbortController();
     // Whoever waits for the exchange ends it himself, and says so; this is just behind.
-    const limitMs = trace ? Math.ceil(trace.timeLeft) + 1 : CONNECT_TIMEOUT_MS;
+    const limitMs = trace && !trace.isOver ? Math.ceil(trace.timeLeft) + 1 : CONNECT_TIMEOUT_MS;
     const callOff = deadline(limitMs, () => limit.abort(new ConnectTimeoutError()));
-    open(target, trace, former?.account, limit.signal)
+    open(target, trace, limit.signal)
       .finally(callOff)
       .then(
         (socket) => callback(null, socket),
@@ -103,10 +101,9 @@ async function lookUp(
   hostname: string,
   port: number,
   trace: ExchangeTrace | undefined,
-  account: string | undefined,
   signal: AbortSignal,
 ): Promise<ResolvedName> {
-  const looking = inTime(guard.resolve(hostname, port, account), signal);
+  const looking = inTime(guard.resolve(hostname, port, trace?.account), signal);
   if (isIP(bareHost(hostname)) || !trace) return looking;
   trace.isResolving = true;
   try {

@@ -1,5 +1,6 @@
 import { DELIVERY_ID_PATTERN } from '../../domain/basics/delivery-id.js';
 import { type IdKind, idPattern } from '../../domain/basics/ids.js';
+import { groupedBy } from '../../domain/basics/objects.js';
 import { EVENT_KINDS } from '../../domain/event/event-kinds.js';
 import { PROBLEMS, type ProblemCode } from '../../domain/http/problems.js';
 import { ACCOUNT_HEADER } from '../http/caller/acting-account.js';
@@ -162,12 +163,7 @@ function describeFailure(status: number, group: readonly ProblemCode[]): JsonObj
 }
 
 function groupByStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]> {
-  const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of codes) {
-    const [status] = PROBLEMS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return byStatus;
+  return groupedBy(codes, (code) => PROBLEMS[code][0]);
 }
 
 function parameters(

@@ -24,8 +24,7 @@ export function emitProfileEvents({ database }: Servers, starter: DeliveryStarte
 
   async function emit(account_id: string, change: Change): Promise<void> {
     const update = profileUpdate(change);
-    const account = await database.accounts.get(account_id);
-    if (!update || account?.status !== 'active') return;
+    if (!update || (await database.accounts.get(account_id))?.status !== 'active') return;
     const payload = JSON.stringify(update);
     const values = valuesOf(payload);
     // Not those that were registered after the change, as far as it was told of late.

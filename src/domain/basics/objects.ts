@@ -8,6 +8,17 @@ export function present<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
+/** Values by a key, in their order. */
+export function groupedBy<T, K>(all: Iterable<T>, keyOf: (one: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group) group.push(one);
+    else groups.set(keyOf(one), [one]);
+  }
+  return groups;
+}
+
 /** Values of two lists by their places. @throws RangeError if one list is longer */
 export function zip<A, B>(some: readonly A[], others: readonly B[]): [A, B][] {
   if (some.length !== others.length) throw new RangeError('lists of different lengths have no pairs');

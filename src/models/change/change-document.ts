@@ -37,7 +37,8 @@ const fields = {
   /** Of the commitment in its record, base64. */
   salt: may(String),
   /**
-   * Of its record and the time before (`SecretBox.tag`), so that what the log does not have yet is not altered unseen.
+   * Tag of its record and of the time before (`SecretBox.tag`), so that a change is not altered unseen before the log
+   * has it.
    * Absent if no key was at hand.
    */
   tag: may(String),

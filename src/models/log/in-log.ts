@@ -1,6 +1,6 @@
 import type { Model } from 'mongoose';
 
-/** Of a document that says that the log has its record, and not where: no leaf has this number. */
+/** Leaf of a record of which its document says that the log has it, and not where: no leaf has this number. */
 export const NO_LEAF = -1;
 
 /** A document whose record goes to the log. */

@@ -25,7 +25,7 @@ const segments = collection('segments', {
   /** Their leaf hashes, one after the other. */
   hashes: must<Buffer>(Buffer),
   at: must(Date),
-  /** Of deliveries, by account. */
+  /** Closed deliveries among them, by account. */
   usage: may<ClosedUsage[]>([{ _id: false, account_id: String, deliveries: Number, attempts: Number }]),
   /** Of all of that. */
   tag: must(String),
@@ -40,7 +40,7 @@ export interface NamedRecord {
   name: string;
   /** Its canonical text. */
   record: string;
-  /** Of a close that an earlier record is of, too: usage has it already. */
+  /** An earlier record is of the same close: usage has it already. */
   isRetold?: boolean | undefined;
 }
 

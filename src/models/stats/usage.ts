@@ -1,4 +1,5 @@
 import { type Connection, type Model, Schema } from 'mongoose';
+import { inParts } from '../../domain/basics/bounded-memory.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { idTime } from '../../domain/basics/id-time.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
@@ -23,7 +24,7 @@ const usage = collection('usage', {
   _id: must(String),
   /** By hour of the month, from 0 on. */
   hours: may<Record<number, Usage>>(Schema.Types.Mixed),
-  /** Of the document of the progress. */
+  /** Until when was counted: of the document of the progress alone. */
   until: may(Date),
   expires_at: may(Date, { expires: 0 }),
 });
@@ -109,8 +110,8 @@ export class UsageRepository {
         upsert: true,
       },
     }));
-    for (let first = 0; first < updates.length; first += AT_ONCE)
-      await this.model.bulkWrite(updates.slice(first, first + AT_ONCE), { ordered: false, strict: false });
+    for (const some of inParts(updates, AT_ONCE))
+      await this.model.bulkWrite(some, { ordered: false, strict: false });
     return true;
   }
 }

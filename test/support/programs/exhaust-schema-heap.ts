@@ -25,7 +25,7 @@ const checks = new PayloadChecks(LITTLE_MB, NO_LIMIT_MS);
 let tries = 0;
 
 async function check(schema: object, text: string): Promise<string> {
-  // Who has used much gives way to everything else on the machine.
+  // An account that has used much gives way to everything else on the machine.
   tries += 1;
   try {
     await checks.read(

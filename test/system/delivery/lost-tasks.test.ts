@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { apiClient } from '../../support/api-client.js';
-import { workflowIdOf } from '../../support/history.js';
+import { executionOf, workflowIdOf } from '../../support/history.js';
 import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -58,15 +58,8 @@ describe('attempts whose rows are kept, of which Temporal hears nothing [world]'
     const later = apiClient(dying.url, await newAccount(apart.database, dying.url));
     await later.register(`${receiver.url}/other`);
     const { deliveries } = await later.purchase();
-    const handle = apart.temporal.client.workflow.getHandle(workflowIdOf(later, deliveries[0]?.id ?? ''));
-    await until(
-      () =>
-        handle.result().then(
-          () => true,
-          () => false,
-        ),
-      (isOver) => isOver,
-    );
+    const made = await executionOf(apart, workflowIdOf(later, deliveries[0]?.id ?? ''));
+    await made.result();
     temporal.freeze();
     for (const answer of answers) answer();
     const rows = [];

@@ -200,7 +200,7 @@ describe('rows of deliveries', () => {
     await runRecords(system);
     const { record, revision } = await row();
     assert.equal(revision, 1);
-    // Who reads the row before its segment is there makes another one: the same record may have more than one leaf.
+    // A keeper that reads the row before its segment is there makes another one, with the same record.
     const segments = await segmentsOf();
     const leaves = await leavesOf(record);
     assert.ok(leaves >= 1 && leaves <= segments.length, `${leaves} leaves, ${segments.length} segments`);

@@ -27,7 +27,6 @@ const seek = {
   sequence: sequence.optional().describe('The event with this number of the account, and those behind it'),
 };
 
-/** So long the position is kept that is named in the place of one that is gone, milliseconds. */
 const MOST_CONSUMERS = `An account has at most ${MAX_CONSUMERS} consumers.`;
 
 /** The feed: events in one order, which whoever reads them asks for. */

@@ -21,7 +21,9 @@ export async function listExecutions(
 ): Promise<Execution[]> {
   const namespace = client.options.namespace;
   const { executions } = await client.workflowService.listWorkflowExecutions({
-    ...{ namespace, query: toQuery(clauses), pageSize: limit },
+    namespace,
+    query: toQuery(clauses),
+    pageSize: limit,
   });
   return Promise.all(
     executions.map((raw) => executionInfoFromRaw(raw, client.options.loadedDataConverter, raw, namespace)),
