@@ -272,9 +272,12 @@ describe('explain', () => {
           ({ code }) => code !== 'in_flight',
         );
       },
-      ({ code, summary }) => code === 'endpoint_failing' && summary.includes('asked next'),
+      ({ code, summary }) => code === 'endpoint_failing' && summary.includes('the next one is due'),
     );
-    assert.match(later.summary, /has been failing since .*: it answered 500 last, at .* asked next at /);
+    assert.match(
+      later.summary,
+      /has been failing since .*: the latest attempt answered 500, at .*; the next one is due at /,
+    );
   });
 
   it('finds the event by a business key, and says who paused it', async () => {
