@@ -24,7 +24,7 @@ export function createKeepRows({ rows, endpoints, ends }: KeepRowsPorts) {
     return overtaken.size === 0;
   };
 
-  /** What a task that was taken for lost has told late: the delivery may have gone on meanwhile. */
+  /** Takes back ends that a task has told late that was taken for lost: the delivery may have gone on meanwhile. */
   async function withdrawUntrue(late: readonly End[]): Promise<void> {
     const [first] = late;
     if (!first) return;
