@@ -53,6 +53,8 @@ describe('in a browser', () => {
     await says(page, '/total at_least 100: the payload has 12.5');
     await page.getByLabel('Filter').fill('{"path": "/total", "at_least": 1}');
     await says(page, 'This event would be delivered.');
+    await button(page, 'Count over the last day').click();
+    await says(page, 'events of the last day would have been delivered.');
     await button(page, 'Register').click();
     await says(page, 'Waiting for the endpoint to be verified.');
     assert.match(page.url(), /\/portal\/endpoints\/ep_\w+\?registered=true&/);

@@ -121,7 +121,7 @@ describe('deliveries in order', () => {
     paused.resolve();
     await statusOf(events[0], 'exhausted');
     const third = await client.deliveryUntil(deliveryOf(events[2]), ({ reason }) =>
-      (reason ?? '').includes('event 2'),
+      (reason ?? '').includes('number 2'),
     );
     assert.equal(third.status, 'parked');
     await act(events[1], 'cancel');
