@@ -73,13 +73,8 @@ describe('in a browser', () => {
     await says(page, 'The ledger is locked.');
     await says(page, 'Not delivered yet: 1 attempt so far.');
     await says(page, /Attempt 1 answered 503/);
-    assert.match(
-      await page
-        .getByText(/^Next attempt/)
-        .last()
-        .innerText(),
-      /Next attempt in/,
-    );
+    const next = page.getByText(/^Next attempt/).last();
+    assert.match(await next.innerText(), /Next attempt in/);
 
     // It is mended, and tried again by hand.
     receiver.handle(verified(reply(200)));
