@@ -11,7 +11,7 @@ const TRIGGERS: Record<Attempt['trigger'], string> = {
   schedule: '',
   retry_after: 'when the endpoint asked for it',
   manual: 'on request',
-  released: 'when the endpoint answered again',
+  released: 'when the endpoint responded again',
   probe: 'probe of its endpoint',
 };
 

@@ -116,7 +116,7 @@ function Trouble({ endpoint }: { endpoint: EndpointType }) {
               It is tried again <Time at={incident.next_probe_at} show="relative" />.
             </>
           )}{' '}
-          It will be disabled <Time at={incident.disable_at} show="relative" /> unless it answers before.
+          It will be disabled <Time at={incident.disable_at} show="relative" /> unless it responds before.
         </p>
       </div>
     </div>
