@@ -81,7 +81,7 @@ describe('every page of the web application [world]', () => {
       { role: 'desk', path: `/erasures?${ofShop}`, has: erasureId, picture: 'personal-data' },
       { role: 'desk', path: `/erasures/${erasureId}?${ofShop}`, has: 'Certificate', picture: 'erasure' },
       { role: 'desk', path: '/accounts', has: 'Birch Books', picture: 'accounts' },
-      { role: 'desk', path: `/accounts/${stage.shop.accountId}`, has: 'of 60000 left', picture: 'account' },
+      { role: 'desk', path: `/accounts/${stage.shop.accountId}`, has: 'of 60,000 left', picture: 'account' },
       { role: 'desk', path: `/accounts/${stage.shop.accountId}?tab=keys`, has: 'first key', picture: 'keys' },
     ];
   };
@@ -123,6 +123,29 @@ describe('every page of the web application [world]', () => {
       await tab.page.setViewportSize(DESKTOP);
     }
     assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  });
+
+  it('writes times and numbers as its reader does, charts too', async () => {
+    const tab = await openTab(browser, 'de-DE');
+    await signIn(tab);
+    const drawn = 'globalThis.drawn = []; const { fillText } = CanvasRenderingContext2D.prototype;';
+    await tab.context.addInitScript({
+      content: `${drawn} CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
+        globalThis.drawn.push(text); return fillText.call(this, text, ...where); };`,
+    });
+    const says = (text: RegExp) => tab.page.getByRole('main').getByText(text).first().waitFor();
+    const { accountId } = stage.shop;
+    await tab.page.goto(`${stage.system.url}/desk/accounts/${accountId}`);
+    await says(/ of 60\.000 left/);
+    await tab.page.goto(`${stage.system.url}/desk/overview?account=${accountId}`);
+    await says(/^\d+,\d %$/);
+    await until(
+      () => tab.page.evaluate<string[]>('globalThis.drawn'),
+      (texts) => texts.some((text) => /^\d\d?\. \p{L}+/u.test(text)),
+    );
+    await tab.page.goto(`${stage.system.url}/portal/deliveries/${deliveryId}`);
+    await says(/^\d\d\.\d\d\.\d{4}, \d\d:\d\d:\d\d/);
     await tab.context.close();
   });
 
