@@ -146,11 +146,7 @@ describe('in a browser', () => {
     await page.getByRole('link', { name: 'Act for this account' }).click();
     await says(page, 'You act for');
     await goTo(page, 'Incidents');
-    await page
-      .getByRole('row')
-      .filter({ hasText: 'Loyalty points' })
-      .getByText(/503 response/)
-      .waitFor();
+    await says(page.getByRole('row').filter({ hasText: 'Loyalty points' }), 'got a 503 response');
 
     await page.getByLabel(SEARCH).fill('order_id:order-1002');
     await page.keyboard.press('Enter');
