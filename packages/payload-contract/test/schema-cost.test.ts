@@ -116,15 +116,20 @@ describe('the memory of a compiled schema', () => {
 
   for (const [what, schema] of Object.entries({
     'classes of many characters': many(4, () => ({ type: 'string', pattern: '^\\p{L}{1,60}$' })),
-    formats: many(100, () => ({ format: 'uuid' })),
-    'bounds of numbers': many(60, (maximum) => ({ multipleOf: 0.01, maximum })),
+    formats: many(40, () => ({ format: 'uuid' })),
+    'bounds of numbers': many(30, (maximum) => ({ multipleOf: 0.01, maximum })),
   }))
     it(`is never more than is expected: ${what}`, () => {
-      use(schema);
-      const before = collected();
-      const kept = use(schema);
-      const [taken, expected] = [collected() - before, compiledBytes(schema, checkBounds(schema).size)];
-      assert.equal(typeof kept, 'function');
+      const kept = [use(schema)];
+      const measure = () => {
+        const before = collected();
+        kept.push(use(schema));
+        return collected() - before;
+      };
+      // What else the process does meanwhile takes memory, too: the least counts.
+      const taken = Math.min(...Array.from({ length: 4 }, measure));
+      const expected = compiledBytes(schema, checkBounds(schema).size);
+      assert.equal(kept.length, 5);
       assert.ok(taken <= expected, `${taken} of ${expected}`);
     });
 });
