@@ -95,7 +95,7 @@ describe('values that are compared', () => {
   });
 });
 
-describe('the memory of a compiled schema', () => {
+describe('the memory of a compiled schema [world]', () => {
   const collected = () => {
     setFlagsFromString('--expose-gc');
     runInNewContext('gc')();
