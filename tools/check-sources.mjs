@@ -1,5 +1,5 @@
 // Rules that no linter has: files stay short, a type's name is for one thing, comments stay narrow and name what they
-// describe, and only named places read the environment or this machine's clock.
+// describe, only named places read the environment or this machine's clock, and units of time are written in one way.
 // `node tools/check-sources.mjs [folder]`
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -57,6 +57,10 @@ const READS_CLOCK = {
   'src/temporal/server/calls.ts': 'gRPC has deadlines by it',
 };
 
+/** The service, which writes a minute, an hour and a day as `UNITS.m`, `UNITS.h` and `UNITS.d`. */
+const SHARES_UNITS = /^(activities|workflows|src\/(?!domain\/basics\/duration\.ts$))/;
+const WRITTEN_OUT = /\b(?:60_000|3_600_000|86_400_000)\b|\* 3_600\b|\b60 \* 60\b/;
+
 const root = process.argv[2] ?? '.';
 const problems = [];
 const warnings = [];
@@ -89,6 +93,8 @@ for (const folder of FOLDERS) {
           problems.push(`${file}: ${other} exports a type ${type}, too: one name is for one thing`);
         typesIn.set(name, file);
       }
+    if (SHARES_UNITS.test(file) && WRITTEN_OUT.test(text))
+      problems.push(`${file}: writes a unit of time out; use UNITS of src/domain/basics/duration.ts`);
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
     if (reads && !/^(packages\/[^/]+\/)?(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
+import { UNITS } from '../../domain/basics/duration.js';
 import { Problem } from '../../domain/http/problem.js';
 import { FairQueue, type Job, LANES } from './fair-queue.js';
 import type { Task, TaskResult } from './schema-worker.js';
@@ -90,7 +91,7 @@ function threads(maxThreads: number, heapMb: number, niceIncrement = 0): Piscina
     minThreads: 0,
     maxThreads,
     niceIncrement,
-    idleTimeout: 60_000,
+    idleTimeout: UNITS.m,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
   });
   // A thread that runs out of heap while it has no task, such as one that was given up, would end the process. The next

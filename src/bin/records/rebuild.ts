@@ -4,6 +4,7 @@ import { inParts } from '../../domain/basics/bounded-memory.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { idTime } from '../../domain/basics/id-time.js';
+import { groupedBy } from '../../domain/basics/objects.js';
 import type { KnownRow } from '../../domain/records/told.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { everyWithoutRow } from '../../temporal/read/backlog/not-begun.js';
@@ -134,16 +135,13 @@ class Rebuild {
     const { HOOKLINE_RECORD_DAYS: kept, HOOKLINE_TEST_TIME_SCALE: timings } = this.settings;
     const now = sharedNow();
     for await (const { found } of everyWithoutRow(search, undefined, since.getTime())) {
-      const ofEvents = new Map<string, OwnedKey[]>();
-      for (const { account_id, event_kind, event_id, endpoint_id } of found) {
-        const age = now - idTime(event_id);
-        // Its process is about to start it, or another one does; or its row may have been removed.
-        if (age < timings.starter_dead_ms) this.counts.running += 1;
-        else if (age < kept.days(account_id, event_kind) * UNITS.d)
-          ofEvents.set(event_id, [...(ofEvents.get(event_id) ?? []), { account_id, event_id, endpoint_id }]);
-      }
-      for (const some of inParts([...ofEvents], SIDE_BY_SIDE))
-        await Promise.all(some.map(([id, keys]) => this.eventWithoutRows(id, keys)));
+      const ageOf = ({ event_id }: OwnedKey) => now - idTime(event_id);
+      // A younger one is about to be started, by its process or another one; the row of an older one may be removed.
+      const left = found.filter((key) => ageOf(key) >= timings.starter_dead_ms);
+      this.counts.running += found.length - left.length;
+      const keys = left.filter((key) => ageOf(key) < kept.days(key.account_id, key.event_kind) * UNITS.d);
+      for (const some of inParts([...groupedBy(keys, (key) => key.event_id)], SIDE_BY_SIDE))
+        await Promise.all(some.map(([id, ofEvent]) => this.eventWithoutRows(id, ofEvent)));
     }
   }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
@@ -20,7 +21,7 @@ const leases = collection('attempt_leases', {
 });
 
 /** Endpoints without leases for so long are forgotten, milliseconds. */
-const REMEMBERED_MS = 3_600_000;
+const REMEMBERED_MS = UNITS.h;
 
 /** Leases for attempts at endpoints that allow few at once, given out for all processes together. */
 export class AttemptLeaseRepository extends repositoryOf(leases) {

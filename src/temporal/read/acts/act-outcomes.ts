@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/delivery-id.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import type { Change, ChangeAction, ChangeOutcome } from '../../../domain/change/change.js';
 import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
@@ -15,7 +16,7 @@ import { describeExecution, type Execution } from '../visibility/visibility.js';
  * Temporal keeps closed executions for a day at least: what an act has done is found for so long. An hour is for
  * clocks. Milliseconds.
  */
-const FOUND_FOR_MS = 23 * 3_600_000;
+const FOUND_FOR_MS = 23 * UNITS.h;
 /** Runs of one delivery, or of one replay, that are looked at. */
 const MAX_RUNS = 20;
 

@@ -1,3 +1,4 @@
+import { UNITS } from '../../../domain/basics/duration.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { LedgerBusyError } from '../../errors.js';
@@ -11,7 +12,7 @@ export const MAX_UNSTARTED_BYTES = 64 * 1024 * 1024;
 /** While more deliveries than these wait, producers are slowed down. */
 const BEHIND_FROM = 300;
 /** How long an event is looked for of which nobody knows whether it is stored, milliseconds. */
-const DOUBTED_MS = 600_000;
+const DOUBTED_MS = 10 * UNITS.m;
 
 interface Entry {
   deliveries: number;
