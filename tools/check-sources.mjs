@@ -1,5 +1,6 @@
 // Rules that no linter has: files stay short, a type's name is for one thing, comments stay narrow and name what they
-// describe, only named places read the environment or this machine's clock, and units of time are written in one way.
+// describe, only named places read the environment or this machine's clock, a step of a workflow says why it takes
+// long, and units of time are written in one way.
 // `node tools/check-sources.mjs [folder]`
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -57,6 +58,8 @@ const READS_CLOCK = {
   'src/temporal/server/calls.ts': 'gRPC has deadlines by it',
 };
 
+/** Time limit of a step without heartbeats: an execution waits for so long after a process has died with the step. */
+const UNNAMED_LIMIT = /\bstartToCloseTimeout: '\w+'(?!,\s+heartbeatTimeout)/;
 /** The service, which writes a minute, an hour and a day as `UNITS.m`, `UNITS.h` and `UNITS.d`. */
 const SHARES_UNITS = /^(activities|workflows|src\/(?!domain\/basics\/duration\.ts$))/;
 const WRITTEN_OUT = /\b(?:60_000|3_600_000|86_400_000)\b|\* 3_600\b|\b60 \* 60\b/;
@@ -93,6 +96,10 @@ for (const folder of FOLDERS) {
           problems.push(`${file}: ${other} exports a type ${type}, too: one name is for one thing`);
         typesIn.set(name, file);
       }
+    if (file.startsWith('workflows/') && UNNAMED_LIMIT.test(text))
+      problems.push(
+        `${file}: startToCloseTimeout without heartbeats: use SHORT_STEP of workflows/short-step.ts, or a name that says why`,
+      );
     if (SHARES_UNITS.test(file) && WRITTEN_OUT.test(text))
       problems.push(`${file}: writes a unit of time out; use UNITS of src/domain/basics/duration.ts`);
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
