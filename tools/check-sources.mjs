@@ -43,7 +43,7 @@ const READS_ENVIRONMENT = {
 
 /** Where a type's name is for one thing, be it a class, an interface or an alias: the service, and each package. */
 const SHARES_NAMES = /^(src|workflows|activities|packages\/[^/]+\/src)\b/;
-const EXPORTED_TYPE = /^export (?:abstract )?(?:interface|type|class|enum) (\w+)/gm;
+const DECLARED_TYPE = /^(?:export )?(?:abstract )?(?:interface|type|class|enum) (\w+)/gm;
 
 /** The service, in which processes compare times. */
 const SHARES_TIME = /^(activities|src\/(api|domain|models|temporal|bin\/service))\b/;
@@ -67,7 +67,7 @@ const WRITTEN_OUT = /\b(?:60_000|3_600_000|86_400_000)\b|\* 3_600\b|\b60 \* 60\b
 const root = process.argv[2] ?? '.';
 const problems = [];
 const warnings = [];
-/** Where each exported type is declared. */
+/** Where each type is declared. */
 const typesIn = new Map();
 const filesIn = new Map();
 for (const folder of FOLDERS) {
@@ -89,11 +89,11 @@ for (const folder of FOLDERS) {
         `${file}: the comment in line ${text.slice(0, nameless).split('\n').length} begins with "What": begin with a noun`,
       );
     if (SHARES_NAMES.test(file))
-      for (const [, type] of text.matchAll(EXPORTED_TYPE)) {
+      for (const [, type] of text.matchAll(DECLARED_TYPE)) {
         const name = `${/^packages\/[^/]+/.exec(file)?.[0] ?? 'the service'}: ${type}`;
         const other = typesIn.get(name);
         if (other !== undefined && other !== file)
-          problems.push(`${file}: ${other} exports a type ${type}, too: one name is for one thing`);
+          problems.push(`${file}: ${other} has a type ${type}, too: one name is for one thing`);
         typesIn.set(name, file);
       }
     if (file.startsWith('workflows/') && UNNAMED_LIMIT.test(text))

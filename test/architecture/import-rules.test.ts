@@ -183,7 +183,7 @@ describe('Source rules', () => {
       ...numbered(14, (number) => `src/models/fair/${number}.ts`),
       ...numbered(15, (number) => `test/unit/many/${number}.test.ts`),
       'src/domain/twice.ts': 'export interface Twice {}',
-      'src/models/twice.ts': 'export class Twice {}',
+      'src/models/twice.ts': 'class Twice {}',
       'packages/tlog/src/twice.ts': 'export class Twice {}',
       'src/api/sly.ts': 'export const key = process.env["KEY"];',
       'src/config/load.ts': 'export const all = process.env;',

@@ -28,7 +28,7 @@ const SIDE_BY_SIDE = 10;
 
 /** Outcomes of a delivery, in the order in which the counts are printed. */
 const OUTCOMES = ['started', 'closed', 'running', 'unreadable'] as const;
-type Outcome = (typeof OUTCOMES)[number];
+type RebuildOutcome = (typeof OUTCOMES)[number];
 
 /**
  * Makes what is done follow what is stored, after a restore of MongoDB: starts what the restored documents say is open
@@ -56,7 +56,7 @@ export async function rebuild(settings: Settings, values: Values): Promise<boole
 }
 
 class Rebuild {
-  readonly counts: Record<Outcome, number> = { started: 0, closed: 0, running: 0, unreadable: 0 };
+  readonly counts: Record<RebuildOutcome, number> = { started: 0, closed: 0, running: 0, unreadable: 0 };
   private unknown = 0;
   private readonly settings: Settings;
   private readonly servers: Servers;
@@ -194,7 +194,7 @@ class Rebuild {
     }
   }
 
-  private tell(outcome: Outcome, key: OwnedKey, what: string): void {
+  private tell(outcome: RebuildOutcome, key: OwnedKey, what: string): void {
     this.counts[outcome] += 1;
     print(`${deliveryId(key)}: ${outcome}, ${what}`);
   }

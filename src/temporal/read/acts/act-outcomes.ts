@@ -103,7 +103,7 @@ export class ActOutcomes {
   /** How an update of an execution ended, in a run or in those that it continues. @param name its id */
   private async ofUpdate({ workflowId, runId }: Run, name: string): Promise<ChangeOutcome | undefined> {
     for (let next: string | undefined = runId, runs = 0; next && runs < MAX_RUNS; runs += 1) {
-      const { outcome, continues }: Told = await this.toldOf({ workflowId, runId: next }, name);
+      const { outcome, continues }: ToldOutcome = await this.toldOf({ workflowId, runId: next }, name);
       if (outcome) return outcome;
       next = continues;
     }
@@ -111,21 +111,21 @@ export class ActOutcomes {
   }
 
   /** Outcome of an update by the history of a run. @param name its id */
-  private async toldOf({ workflowId, runId }: Run, name: string): Promise<Told> {
+  private async toldOf({ workflowId, runId }: Run, name: string): Promise<ToldOutcome> {
     const history = await unlessGone(this.client.workflow.getHandle(workflowId, runId).fetchHistory());
     return toldIn(history?.events ?? [], name);
   }
 }
 
 /** Content of a history. */
-interface Told {
+interface ToldOutcome {
   outcome?: ChangeOutcome;
   /** The run before, which this one continues. */
   continues?: string;
 }
 
 /** One that was refused before it was accepted stands in no history. One that was accepted can have failed. */
-function toldIn(events: readonly HistoryEvent[], name: string): Told {
+function toldIn(events: readonly HistoryEvent[], name: string): ToldOutcome {
   let outcome: ChangeOutcome | undefined;
   for (const event of events) {
     if (event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.updateId === name)

@@ -14,14 +14,14 @@ const BEHIND_FROM = 300;
 /** How long an event is looked for of which nobody knows whether it is stored, milliseconds. */
 const DOUBTED_MS = 10 * UNITS.m;
 
-interface Entry {
+interface UnstartedEvent {
   deliveries: number;
   bytes: number;
 }
 
 /** Events of this process whose deliveries have not been started. */
 export class Unstarted {
-  private readonly events = new Map<string, Entry>();
+  private readonly events = new Map<string, UnstartedEvent>();
   /** Events that have been named, and are about to be stored. */
   private readonly offered = new Set<string>();
   /** Events of which it is not known whether they are stored, until when they are looked for: `performance.now()`. */
@@ -51,7 +51,7 @@ export class Unstarted {
     this.offered.add(eventId);
   }
 
-  add(eventId: string, entry: Entry): void {
+  add(eventId: string, entry: UnstartedEvent): void {
     this.offered.delete(eventId);
     this.events.set(eventId, entry);
     this.deliveries += entry.deliveries;
