@@ -1,6 +1,6 @@
 import { type Attempt, webhookTimestamp } from '../attempt/attempt.js';
 import type { AcceptedEvent } from '../delivery/delivery.js';
-import { contextOf } from '../ledger/sealed-event.js';
+import { contextOf } from '../delivery/sealed-event.js';
 import { hostOf } from '../ledger/summaries.js';
 import { type AttemptFilter, isAsked } from '../list/attempt-filter.js';
 import type { PayloadSealer } from '../privacy/payload-sealer.js';

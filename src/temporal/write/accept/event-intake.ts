@@ -3,8 +3,9 @@ import { inBatches } from '../../../domain/basics/batches.js';
 import { inParts } from '../../../domain/basics/bounded-memory.js';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../../domain/delivery/delivery.js';
-import type { EventPayloads } from '../../../domain/delivery/event-payloads.js';
+import { storableEvent } from '../../../domain/delivery/sealed-event.js';
 import type {
+  EventPayloads,
   EventStore,
   EventToStore,
   KeptEvent,
@@ -12,7 +13,6 @@ import type {
   StoredTarget,
 } from '../../../domain/delivery/stored-event.js';
 import type { FailingMark } from '../../../domain/endpoint/incident.js';
-import { storableEvent } from '../../../domain/ledger/sealed-event.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { OrderPlaces } from '../../../domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
