@@ -20,7 +20,7 @@ import { StartCalls } from '../../temporal/write/start-calls.js';
 import { print } from '../client/terminal.js';
 import { CommandError, type Values } from '../command.js';
 import { createLogger } from '../process/output.js';
-import { createKeeper } from '../service/ledger.js';
+import { createKeeper, deliverySettings } from '../service/ledger.js';
 import { connectServers, type Servers } from '../service/servers.js';
 
 /** Deliveries that are looked at side by side. */
@@ -75,11 +75,7 @@ class Rebuild {
       earlyAttempts: undefined,
       rows: this.keeper,
       timings: settings.HOOKLINE_TEST_TIME_SCALE,
-      settings: {
-        schedule: settings.HOOKLINE_RETRY_SCHEDULE,
-        attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
-        park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
-      },
+      settings: deliverySettings(settings),
     });
   }
 
