@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
 import type { Owner } from '../../domain/access/owner.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 import { Problem } from '../../domain/http/problem.js';
 
@@ -94,7 +95,7 @@ export class CheckPool {
 }
 
 function lane(maxThreads: number) {
-  const threads = new Piscina({ filename: WORKER, minThreads: 0, maxThreads, idleTimeout: 60_000 });
+  const threads = new Piscina({ filename: WORKER, minThreads: 0, maxThreads, idleTimeout: UNITS.m });
   return { threads, inTurn: inTurns(maxThreads) };
 }
 
