@@ -193,7 +193,7 @@ export function requestedRate(perSecond: number): string {
 }
 
 /** A rate in a CloudEvents header: requests per minute, or `Infinity` for `*`; `undefined` if it is neither. */
-export function parseAllowedRate(text: string): number | undefined {
+function parseAllowedRate(text: string): number | undefined {
   if (text.trim() === '*') return Number.POSITIVE_INFINITY;
   return /^[1-9]\d{0,8}$/.test(text.trim()) ? Number(text.trim()) : undefined;
 }

@@ -24,7 +24,7 @@ async function loadServerSettings() {
  * Commands that run the service. A command's module is loaded when it is run: `serve` must be ready soon, and what only
  * `dev` needs takes time to load.
  */
-export const SERVICE_COMMANDS = {
+const SERVICE_COMMANDS = {
   dev: {
     summary: 'run a whole system on this machine: finds or starts Temporal and MongoDB',
     run: async () => (await import('./dev.js')).dev(await loadSettings()),

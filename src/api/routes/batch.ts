@@ -6,7 +6,7 @@ import { type Operation, operation } from '../http/operation.js';
 import { invalidRequest } from '../http/validation.js';
 
 /** Bounds of a batch. */
-export const BATCH_BOUNDS = {
+const BATCH_BOUNDS = {
   reads: 50,
   atOnce: 4,
   /** All responses together. */

@@ -19,8 +19,6 @@ export interface WatchedServer {
   check(): Promise<void>;
 }
 
-export type Outages = ReturnType<typeof createOutages>;
-
 /**
  * Recognizes errors of servers that are out of reach, and logs an outage instead of each error: one line when it is
  * noticed, one when it is over.

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
-import { createOutages, type Outages } from '../../../src/bin/service/outages.js';
+import { createOutages } from '../../../src/bin/service/outages.js';
 import { until } from '../../support/until.js';
 
 describe('an outage of a server', () => {
   const log: { level: number; msg: string }[] = [];
   let answers: boolean;
-  let outages: Outages;
+  let outages: ReturnType<typeof createOutages>;
 
   beforeEach(() => {
     log.length = 0;

@@ -7,7 +7,7 @@ import { basicCredentials } from './basic-credentials.js';
 /** Beyond this a response of a URL is waited for no longer, milliseconds. */
 const TIMEOUT_MS = 10_000;
 /** The most that is read of one, bytes: a signed note. */
-export const MAX_COPY_BYTES = 64 * 1024;
+const MAX_COPY_BYTES = 64 * 1024;
 
 const send = boundedFetch(MAX_COPY_BYTES);
 

@@ -17,7 +17,7 @@ const REFUSALS = new Set([403, 422]);
 /** A witness is not waited for longer, milliseconds. */
 const TIMEOUT_MS = 5_000;
 /** The most that is read of its response, bytes: cosignature lines, a size, or why it refuses. */
-export const MAX_WITNESS_BYTES = 16 * 1024;
+const MAX_WITNESS_BYTES = 16 * 1024;
 
 const post = boundedFetch(MAX_WITNESS_BYTES);
 
