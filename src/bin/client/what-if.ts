@@ -5,11 +5,11 @@ import { client } from './connection.js';
 import { note, plain, print, printJson, table } from './terminal.js';
 import { parseGiven, periodOf, readGiven, textOf } from './values.js';
 
-type Answer = Schemas['WhatIf'];
-type Reason = keyof Answer['left_out'];
-type Question = paths['/v18.0/what_if']['post']['requestBody']['content']['application/json'];
+type WhatIfPart = Schemas['WhatIf'];
+type LeftOutReason = keyof WhatIfPart['left_out'];
+type WhatIfQuestion = paths['/v18.0/what_if']['post']['requestBody']['content']['application/json'];
 
-const REASONS: Readonly<Record<Reason, string>> = {
+const REASONS: Readonly<Record<LeftOutReason, string>> = {
   event_kind: 'are of another kind',
   filter: 'do not match the filter',
   named_endpoints: 'were for the endpoints that their producer named',
@@ -25,7 +25,7 @@ export async function whatIf(values: Values): Promise<void> {
   const schedule = textOf(values, 'schedule');
   const { created_after, created_before } = periodOf(values);
   const until = Date.parse(created_before ?? new Date().toISOString());
-  const parts: Answer[] = [];
+  const parts: WhatIfPart[] = [];
   const question = {
     event_kinds: kinds.split(','),
     ...(filter !== undefined && { filter: parseGiven(await readGiven(filter)) }),
@@ -42,24 +42,24 @@ export async function whatIf(values: Values): Promise<void> {
 }
 
 /** Asks until the whole period has been examined. */
-async function* answers(hookline: Hookline, question: Question): AsyncIterable<Answer> {
+async function* answers(hookline: Hookline, question: WhatIfQuestion): AsyncIterable<WhatIfPart> {
   let after: string | undefined;
   do {
     const body = { ...question, ...(after !== undefined && { after }) };
-    const answer: Answer = await hookline.post('/v18.0/what_if', { body });
+    const answer: WhatIfPart = await hookline.post('/v18.0/what_if', { body });
     yield answer;
     after = answer.next;
   } while (after !== undefined);
 }
 
-function show(parts: readonly Answer[]): void {
-  const sumOf = (count: (part: Answer) => number) => parts.reduce((sum, part) => sum + count(part), 0);
+function show(parts: readonly WhatIfPart[]): void {
+  const sumOf = (count: (part: WhatIfPart) => number) => parts.reduce((sum, part) => sum + count(part), 0);
   const events = sumOf((part) => part.events);
   const deliveries = sumOf((part) => part.deliveries.count);
   print(`${deliveries} of ${events} events would have been delivered.`);
   const first = parts.flatMap((part) => part.deliveries.event_ids)[0];
   if (first !== undefined) print(`The first: ${plain(first)}`);
-  for (const [reason, text] of Object.entries(REASONS) as [Reason, string][]) {
+  for (const [reason, text] of Object.entries(REASONS) as [LeftOutReason, string][]) {
     const count = sumOf(({ left_out }) => left_out[reason].count);
     if (count > 0) print(`${count} ${text}.`);
   }
@@ -80,7 +80,7 @@ function show(parts: readonly Answer[]): void {
 }
 
 /** Events and deliveries of each day. */
-function daysOf(parts: readonly Answer[]): Map<string, [events: number, deliveries: number]> {
+function daysOf(parts: readonly WhatIfPart[]): Map<string, [events: number, deliveries: number]> {
   const days = new Map<string, [number, number]>();
   for (const { day, events, deliveries } of parts.flatMap(({ by_day }) => by_day)) {
     const [before, delivered] = days.get(day) ?? [0, 0];

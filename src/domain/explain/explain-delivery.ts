@@ -126,7 +126,7 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
     return {
       code: 'endpoint_failing',
       summary:
-        `The endpoint has been failing since ${incident.since}: the latest attempt ${incident.last_failure}, at ${incident.last_failure_at}. ` +
+        `The endpoint has been failing since ${incident.since}: the last attempt ${incident.last_failure}, at ${incident.last_failure_at}. ` +
         `The delivery waits until an attempt succeeds${probe ? `; the next one is due at ${probe}` : ''}.`,
       since: incident.since,
     };

@@ -276,7 +276,7 @@ describe('explain', () => {
     );
     assert.match(
       later.summary,
-      /has been failing since .*: the latest attempt answered 500, at .*; the next one is due at /,
+      /has been failing since .*: the last attempt got a 500 response, at .*; the next one is due at /,
     );
   });
 

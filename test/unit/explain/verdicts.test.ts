@@ -95,7 +95,7 @@ describe('the verdict on a delivery', () => {
   const incident = {
     since: at(-60),
     failures: 12,
-    last_failure: 'answered 500',
+    last_failure: 'got a 500 response',
     last_failure_at: at(-5),
     next_probe_at: at(5),
     disable_at: at(86_400),
@@ -160,7 +160,7 @@ describe('the verdict on a delivery', () => {
       { cause: { code: 'endpoint', status: 'failing' } },
       { ...active, incident: { ...incident, last_failure } },
     );
-    assert.match(failing, /: the latest attempt failed: no access token .* answered 401, at /);
+    assert.match(failing, /: the last attempt failed: no access token .* answered 401, at /);
     assert.match(failing, /The delivery waits until an attempt succeeds/);
     // An order of all events of an endpoint has no key.
     const first = { number: 1, event_id: newId('event', NOW) };

@@ -6,7 +6,6 @@ import { parseRetrySchedule } from '../../../src/domain/endpoint/retry-schedule.
 import { attemptTimes, outcomeByHead, SAMPLE_SIZE } from '../../../src/domain/explain/what-if.js';
 import { positionOf, positionsFrom } from '../../../src/domain/feed/feed.js';
 
-const OWNER = { account: 'acct_1', platform: 'acct_1' };
 const NOON = Date.parse('2026-11-28T12:00:00Z');
 const DAY = 86_400_000;
 
@@ -48,11 +47,10 @@ function feedOf(events: readonly Past[]) {
   return { feed: feed as never, ids: stored.map(({ id }) => id), read };
 }
 
-const PAYLOADS = { counted: <T>(_: unknown, work: () => T) => work() };
 const RANGE = { after: positionsFrom(NOON - DAY), before: positionsFrom(NOON + 10 * DAY) };
 
 function tryOn(feed: never, selection: EventSelection, limits = WHAT_IF_LIMITS, after = RANGE.after) {
-  return examine({ feed, payloads: PAYLOADS }, OWNER, selection, { ...RANGE, after }, limits);
+  return examine(feed, 'acct_1', selection, { ...RANGE, after }, limits);
 }
 
 describe('what a new endpoint would have received', () => {

@@ -4,17 +4,23 @@ import { idTime } from '../../../domain/basics/id-time.js';
 import { checkEventKinds } from '../../../domain/endpoint/endpoint.js';
 import { attemptTimes, MAX_WHAT_IF_DAYS } from '../../../domain/explain/what-if.js';
 import { positionsFrom } from '../../../domain/feed/feed.js';
+import { Problem } from '../../../domain/http/problem.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { type ApiDependencies, ownerOf } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { invalidRequest } from '../../http/validation.js';
+import { inTurns } from '../../payloads/check-pool.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 import { examine } from './examine.js';
 import { renderCount, whatIfBody, whatIfSchema } from './what-if-view.js';
 
+/** How many requests examine events at once, and how long one waits for its turn. */
+const AT_ONCE = { requests: 2, waitMs: 4_000 };
+
 /** Tries a new endpoint on the events of a period. Nothing is stored, and nothing is sent. */
 export function whatIfOperations(dependencies: ApiDependencies): Operation[] {
-  const { database, settings } = dependencies;
+  const { database, feed, settings } = dependencies;
+  const inTurn = inTurns(AT_ONCE.requests);
   return [
     operation('post', '/what_if', 'tryEndpoint', {
       summary: 'Count the events of a period that a new endpoint would have received; nothing is sent',
@@ -41,7 +47,11 @@ export function whatIfOperations(dependencies: ApiDependencies): Operation[] {
           after: after !== undefined && after > begin ? after : begin,
           before: positionsFrom(asked.to),
         };
-        const { count, end } = await examine(dependencies, ownerOf(ctx), { event_kinds, filter }, range);
+        const requestedAt = performance.now();
+        const { count, end } = await inTurn(ownerOf(ctx), async () => {
+          if (performance.now() - requestedAt > AT_ONCE.waitMs) throw busy();
+          return examine(feed, account_id, { event_kinds, filter }, range);
+        });
         const complete = end >= range.before;
         const schedule = retry_schedule?.map(parseDuration) ?? settings.HOOKLINE_RETRY_SCHEDULE;
         return {
@@ -67,6 +77,11 @@ function periodOf({ created_after, created_before }: z.output<typeof whatIfBody>
   if (to - from > MAX_WHAT_IF_DAYS * UNITS.d)
     throw refuse(`must be at most ${MAX_WHAT_IF_DAYS} days before created_before`);
   return { from, to };
+}
+
+function busy(): Problem {
+  const detail = 'Too many requests examine events at the moment. Send it again.';
+  return new Problem('unavailable', detail, { headers: { 'retry-after': '5' } });
 }
 
 function iso(at: number): string {
