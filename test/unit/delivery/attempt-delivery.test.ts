@@ -4,9 +4,9 @@ import { createAttemptDelivery } from '../../../activities/delivery/attempt-deli
 import type { HttpAnswer, HttpExchange } from '../../../activities/http/exchange.js';
 import { reasonOf, waitCause } from '../../../src/domain/attempt/cause.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
-import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
-import { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
-import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
+import type { FailingMark } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
+import { SLOTS } from '../../../src/domain/endpoint/breaker/endpoint-condition.js';
+import { EndpointConditions } from '../../../src/domain/endpoint/breaker/endpoint-conditions.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 
 const SLOW_MS = 2_000;
@@ -79,7 +79,6 @@ function attempts(
     leases: { take: async () => undefined, ...more.leases },
     conditions: new EndpointConditions({
       slowMs: SLOW_MS,
-      probeIntervalMs: 60_000,
       timings: TIMINGS,
       maxDirect: 1_000,
     }),
