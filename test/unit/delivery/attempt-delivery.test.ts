@@ -224,6 +224,29 @@ describe('an attempt', () => {
     assert.equal(last?.kind, 'attempted');
   });
 
+  it('waits if a few are in flight while the circuit breaker of its endpoint is open', async () => {
+    let answer = () => {};
+    const failing = {
+      since: new Date().toISOString(),
+      backoff_until: new Date(Date.now() + 60_000).toISOString(),
+    };
+    const { attempt } = attempts(
+      () =>
+        new Promise((resolve) => {
+          answer = () => resolve(EMPTY_ANSWER);
+        }),
+      { failing },
+    );
+    const retry = { ...FIRST, number: 2, isolated: true };
+    const inFlight = Array.from({ length: SLOTS.fewest }, () => attempt(retry));
+    const report = await attempt({ ...retry, slot_wait_ms: 0 });
+    assert.ok(report.kind === 'not_attempted');
+    assert.deepEqual([report.endpoint, report.in_flight], ['busy', SLOTS.fewest]);
+    answer();
+    await Promise.all(inFlight.slice(-1));
+    assert.equal((await attempt(FIRST).catch(() => undefined))?.kind, 'not_attempted', 'first ones wait');
+  });
+
   it('has the time that its endpoint says, in the isolated lane if that is more than others have', async () => {
     const timeouts = (posted: unknown[]) =>
       posted.map((request) => (request as { timeoutMs: number }).timeoutMs);
