@@ -21,7 +21,7 @@ function scriptFor(service: string): { script: string; origin: string } {
   return { script, origin };
 }
 
-/** What each path of the API of a service responds with. */
+/** Responses of the API of each service, by path. */
 const SERVED = {
   Svix: () => {
     const { data, ...page } = listOf('svix') as { data: Record<string, unknown>[] };
