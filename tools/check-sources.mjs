@@ -1,5 +1,6 @@
 // Rules that no linter has: files stay short, a type's name is for one thing, comments stay narrow and name what they
-// describe, and only named places read the environment or this machine's clock.
+// describe, only named places read the environment or this machine's clock, and a step of a workflow says why it takes
+// long.
 // `node tools/check-sources.mjs [folder]`
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -57,6 +58,9 @@ const READS_CLOCK = {
   'src/temporal/server/calls.ts': 'gRPC has deadlines by it',
 };
 
+/** Time limit of a step without heartbeats: an execution waits for so long after a process has died with the step. */
+const UNNAMED_LIMIT = /\bstartToCloseTimeout: '\w+'(?!,\s+heartbeatTimeout)/;
+
 const root = process.argv[2] ?? '.';
 const problems = [];
 const warnings = [];
@@ -89,6 +93,10 @@ for (const folder of FOLDERS) {
           problems.push(`${file}: ${other} exports a type ${type}, too: one name is for one thing`);
         typesIn.set(name, file);
       }
+    if (file.startsWith('workflows/') && UNNAMED_LIMIT.test(text))
+      problems.push(
+        `${file}: startToCloseTimeout without heartbeats: use SHORT_STEP of workflows/short-step.ts, or a name that says why`,
+      );
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
     if (reads && !/^(packages\/[^/]+\/)?(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);

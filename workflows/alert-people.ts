@@ -28,9 +28,12 @@ interface AlertPeopleSoFar {
   next_at: number;
 }
 
+/** A mail server may take so long for a message. */
+const MESSAGE_TIMEOUT = '1m';
+
 /** Tried for so long, then given up: what is a day old helps nobody. */
 const { sendAlerts } = proxyActivities<Activities>({
-  startToCloseTimeout: '1m',
+  startToCloseTimeout: MESSAGE_TIMEOUT,
   scheduleToCloseTimeout: '1d',
   retry: { initialInterval: '1s', maximumInterval: '5m' },
 });

@@ -6,6 +6,7 @@ import type { TimelineItem } from '../src/domain/explain/timeline.js';
 import { type AttemptOrders, TURNS_OF_ATTEMPTS } from '../src/domain/records/row/attempt-orders.js';
 import { type Told, type ToldRun, toldOf } from '../src/domain/records/told.js';
 import { encodedBytes } from '../src/domain/text/encoded-bytes.js';
+import { SHORT_STEP } from './short-step.js';
 
 /** The most that one activity reports of deliveries, bytes: its input stands in the history. */
 const MAX_TOLD_BYTES = 500_000;
@@ -129,7 +130,7 @@ export class RowKeeper {
   /** Keeps rows for as long as it takes, while everything else goes on. */
   private keepOn(told: Told): void {
     const { keepRows } = proxyActivities<Activities>({
-      startToCloseTimeout: '1m',
+      startToCloseTimeout: SHORT_STEP,
       retry: { initialInterval: '1s', maximumInterval: '30s' },
       summary: 'keep rows',
     });

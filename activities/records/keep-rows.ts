@@ -17,9 +17,24 @@ export function createKeepRows({ rows, endpoints, ends }: KeepRowsPorts) {
   /** @returns whether nothing else was told of them later */
   return async function keepRows(told: Told, isNew?: boolean): Promise<boolean> {
     // Before they are kept, so that no end that is kept stays unannounced.
-    await ends.note(await endsIn(told));
-    return (await rows.keep(told, isNew)).size === 0;
+    const noted = await endsIn(told);
+    await ends.note(noted);
+    const overtaken = await rows.keep(told, isNew);
+    await withdrawUntrue(noted.filter(({ delivery_id }) => overtaken.has(delivery_id)));
+    return overtaken.size === 0;
   };
+
+  /** Takes back ends that a task has told late that was taken for lost: the delivery may have gone on meanwhile. */
+  async function withdrawUntrue(late: readonly End[]): Promise<void> {
+    const [first] = late;
+    if (!first) return;
+    const recorded = await rows.recorded(first.run_id, late);
+    const untrue = late.filter(({ delivery_id, kind }) => {
+      const snapshot = recorded.get(delivery_id);
+      return snapshot && endKindOf(snapshot.record.status) !== kind;
+    });
+    if (untrue.length > 0) await ends.withdraw(untrue);
+  }
 
   /** Deliveries that have ended without success, of whose ends their accounts want to hear. */
   async function endsIn({ run, deliveries }: Told): Promise<End[]> {

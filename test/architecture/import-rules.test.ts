@@ -172,7 +172,7 @@ describe('Import rules', () => {
 });
 
 describe('Source rules', () => {
-  it('refuse what is long, wide, nameless or named twice, warn of a full folder, and refuse what reads the environment or the clock of the machine', () => {
+  it('refuse what is long, wide, nameless or named twice, warn of a full folder, and refuse what reads the environment or the clock of the machine, and long steps', () => {
     const folder = project({
       'src/domain/long.ts': '\n// line'.repeat(401),
       'src/domain/wide.ts': `/** ${'word '.repeat(24)}*/\nexport const text = '${'word '.repeat(24)}';`,
@@ -190,6 +190,9 @@ describe('Source rules', () => {
       'src/models/early.ts': 'export const now = Date.now();',
       'activities/late.ts': 'export const now = new Date();',
       'workflows/own.ts': 'export const now = Date.now();',
+      'workflows/slow.ts': "const limits = { startToCloseTimeout: '1m', retry: {} };",
+      'workflows/beating.ts': "const limits = { startToCloseTimeout: '1h', heartbeatTimeout: '10s' };",
+      'workflows/short.ts': 'const limits = { startToCloseTimeout: SHORT_STEP };',
     });
     const run = spawnSync(process.execPath, [resolve('tools/check-sources.mjs'), folder], {
       encoding: 'utf8',
@@ -209,6 +212,7 @@ describe('Source rules', () => {
         'src/domain/wide.ts',
         'src/models/early.ts',
         'src/models/twice.ts',
+        'workflows/slow.ts',
         'activities/late.ts',
       ],
     );

@@ -18,6 +18,7 @@ import {
 import { handleInOrder, on } from '../in-order.js';
 import type { EndpointIncidentInput, EndpointIncidentResult } from '../inputs.js';
 import { attemptFailed, attemptSucceeded, endpointGone } from '../messages.js';
+import { SHORT_STEP } from '../short-step.js';
 
 const {
   markEndpoint,
@@ -31,13 +32,13 @@ const {
    */
   closeIncident,
 } = proxyActivities<Activities>({
-  startToCloseTimeout: '1m',
+  startToCloseTimeout: SHORT_STEP,
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });
 
 /** Many endpoints may begin to fail at once, so what every incident begins with must be cheap. */
 const { openIncident } = proxyLocalActivities<Activities>({
-  startToCloseTimeout: '30s',
+  startToCloseTimeout: SHORT_STEP,
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });
 

@@ -2,9 +2,10 @@ import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import { secretsChanged } from '../messages.js';
+import { SHORT_STEP } from '../short-step.js';
 
 const { retireSecrets } = proxyActivities<Activities>({
-  startToCloseTimeout: '30s',
+  startToCloseTimeout: SHORT_STEP,
   retry: { initialInterval: '200ms', maximumInterval: '30s' },
 });
 

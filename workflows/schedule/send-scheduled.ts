@@ -1,5 +1,6 @@
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
+import { SHORT_STEP } from '../short-step.js';
 
 /** A scheduled event. */
 export interface ScheduledKey {
@@ -11,7 +12,7 @@ export interface ScheduledKey {
 const MISSING = { looks: 3, pauseMs: 10_000 };
 
 const { sendScheduledEvent } = proxyActivities<Activities>({
-  startToCloseTimeout: '1m',
+  startToCloseTimeout: SHORT_STEP,
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });
 

@@ -141,10 +141,10 @@ async function readDelivery(reader: Reader, views: DeliveryViews, logKey: string
   ]);
   if (single.status === 200) views.single = single.json;
   if (timeline.status === 200) {
-    const items = timeline.json.data as { type: string; status?: string }[];
+    const items = timeline.json.data as { type: string; at: string; status?: string }[];
     const end = items.findLast(({ status }) => status !== undefined);
     views.timeline = {
-      attempts: items.filter(({ type }) => type === 'attempt').length,
+      attempts: items.filter(({ type }) => type === 'attempt').map(({ at }) => at),
       ...(end?.status !== undefined && { status: end.status }),
     };
   }

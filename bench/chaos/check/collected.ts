@@ -182,7 +182,8 @@ export interface DeliveryViews {
   isRead?: true;
   ofEvent?: Row;
   single?: FullRow;
-  timeline?: { status?: string; attempts: number };
+  /** `attempts`: when each was made. */
+  timeline?: { status?: string; attempts: string[] };
   explained?: { code: string; status?: string; attempts?: number };
   exported?: FullRow;
   /** The record in its certificate, or why there is none that holds. */

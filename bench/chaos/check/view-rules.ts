@@ -63,8 +63,13 @@ function singleReads({ id, timeline, explained, certified }: DeliveryViews, reco
   const least = made.length;
   const most = made.reduce((sum, { lost_tries = 0 }) => sum + lost_tries, least);
   const its = `the delivery ${status}, ${attempts.length} attempts`;
-  if (!timeline || timeline.attempts < least || timeline.attempts > most)
-    say(`the timeline has ${timeline?.attempts} attempts, the delivery ${least}`);
+  const told = timeline?.attempts ?? [];
+  if (told.length < least || told.length > most) {
+    const recorded = made.map(
+      ({ number, at, lost_tries }) => `${number} ${at}${lost_tries ? ` (${lost_tries} lost)` : ''}`,
+    );
+    say(`the timeline has attempts at ${told.join(', ')}; the delivery ${recorded.join(', ')}`);
+  }
   if (timeline?.status !== status)
     say(`status: the timeline has ${timeline?.status}, the delivery ${status}`);
   if (explained?.status !== status || explained.attempts !== attempts.length)

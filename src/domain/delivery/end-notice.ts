@@ -66,6 +66,8 @@ export function noticePayload({
 export interface UnannouncedEnds {
   /** An end that is noted twice is told once, also if it was told in between, not long ago. */
   note(ends: readonly End[]): Promise<void>;
+  /** These are not so, as it turned out: those that were not told yet are not told. */
+  withdraw(ends: readonly End[]): Promise<void>;
   /** The same again until it was {@link told}; `undefined` if nothing is left. */
   next(): Promise<EndNotice | undefined>;
   told(notice: EndNotice): Promise<void>;

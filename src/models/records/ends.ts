@@ -46,8 +46,12 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
     if (some.length === 0) return;
     await insertMissing(
       this.model,
-      some.map((end) => ({ _id: `${end.delivery_id}:${end.run_id}`, ...end })),
+      some.map((end) => ({ _id: idOf(end), ...end })),
     );
+  }
+
+  async withdraw(some: readonly End[]): Promise<void> {
+    await this.model.deleteMany({ _id: { $in: some.map(idOf) }, notice: null });
   }
 
   /**
@@ -92,4 +96,8 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
     const forgotten_at = new Date(sharedNow() + REMEMBERED_MS);
     await this.model.updateMany({ notice: name }, { $set: { notice: TOLD, forgotten_at } });
   }
+}
+
+function idOf({ delivery_id, run_id }: End): string {
+  return `${delivery_id}:${run_id}`;
 }

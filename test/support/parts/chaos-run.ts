@@ -74,7 +74,7 @@ export function wellRun() {
     ofEvent: { ...row },
     single: record(),
     exported: record(),
-    timeline: { status: 'delivered', attempts: 2 },
+    timeline: { status: 'delivered', attempts: record().attempts.map(({ at }) => at) },
     explained: { code: 'delivered', status: 'delivered', attempts: 2 },
     certified: { status: 'delivered', attempts: 2 },
     executions: [{ workflowId: 'group:grp_1', runId: RUN, isOpen: false }],

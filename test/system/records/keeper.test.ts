@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
+import { createKeepRows } from '../../../activities/records/keep-rows.js';
 import { Keeper } from '../../../activities/records/keeper.js';
 import { leafHash } from '../../../packages/tlog/src/index.js';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
@@ -255,6 +256,19 @@ describe('rows of deliveries', () => {
     for (const record of [open(), { ...closed(), attempts: [attempt(1, 201)] }])
       assert.deepEqual([...(await keeper.keep(tell(record, 9)))], [id]);
     assert.deepEqual(await row(), kept);
+  });
+
+  it('have an end to announce if it counts, and not if a task that was lost tells it late', async () => {
+    const endpoints = { isWatched: async () => true };
+    const keepRows = createKeepRows({ rows: keeper, endpoints, ends: system.database.ends });
+    const noted = () => connection.collection('unannounced_ends').countDocuments({ delivery_id: id });
+    const exhausted: DeliveryRecord = { ...open(), status: 'exhausted' };
+    assert.equal(await keepRows(tell(open(), 5)), true);
+    assert.equal(await keepRows(tell(exhausted, 3)), false);
+    assert.equal(await noted(), 0);
+    assert.equal(await keepRows(tell(exhausted, 7)), true);
+    assert.equal(await keepRows(tell({ ...exhausted, attempts: [attempt(1, 502)] }, 6)), false);
+    assert.equal(await noted(), 1);
   });
 
   it('are of the later run if it was sent again, and what an earlier one tells late changes nothing', async () => {
