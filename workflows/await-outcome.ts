@@ -1,9 +1,10 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { AwaitedEvent, EventOutcome } from '../src/domain/view/event-outcome.js';
+import { SHORT_STEP } from './short-step.js';
 
 const { readOutcome } = proxyActivities<Activities>({
-  startToCloseTimeout: '10s',
+  startToCloseTimeout: SHORT_STEP,
   // Longer than any delivery stays open by itself.
   scheduleToCloseTimeout: '30d',
   // Tries leave nothing in the history, however many there are.

@@ -76,12 +76,13 @@ export const CLIENT_COMMANDS = {
   },
   outbox: {
     summary: 'publish the events of a collection in your own MongoDB (HOOKLINE_OUTBOX_URI), and mark them',
-    usage: '<COLLECTION> [--once]',
+    usage: '<COLLECTION> [--once] [--in-order]',
     help: [
       '--once                  ends when no event waits',
+      '--in-order              sends each event when the one before is accepted, for endpoints with an order',
       '--every 1s              how often it looks for new events',
     ],
-    options: { once: flag, every: text },
+    options: { once: flag, 'in-order': flag, every: text },
     run: async (values, positionals) => (await import('./outbox/outbox.js')).outbox(values, positionals),
   },
   deliveries: {

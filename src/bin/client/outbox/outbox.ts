@@ -35,7 +35,7 @@ export async function outbox(values: Values, [collection]: string[]): Promise<vo
   const source = await Outbox.open(uri, collection);
   try {
     while (!stopping.aborted) {
-      const read = await passOn(hookline, source).catch((error: unknown) => {
+      const read = await passOn(hookline, source, values['in-order'] === true).catch((error: unknown) => {
         if (values['once'] === true || !isOver(error)) throw error;
         note(`${error instanceof Error ? plain(error.message) : error} This is tried again.`);
         return 0;
@@ -49,11 +49,16 @@ export async function outbox(values: Values, [collection]: string[]): Promise<vo
   }
 }
 
-/** Publishes and marks the first events that wait. @returns how many there were */
-async function passOn(hookline: Hookline, source: Outbox): Promise<number> {
+/**
+ * Publishes and marks the first events that wait.
+ *
+ * @param inOrder whether each is accepted before the next one is sent
+ * @returns how many there were
+ */
+async function passOn(hookline: Hookline, source: Outbox, inOrder: boolean): Promise<number> {
   const waiting = await source.next(AT_ONCE);
-  for await (const events of inRequests(waiting, ({ text }) => text))
-    await publishAll(hookline, source, events);
+  const requests = inOrder ? waiting.map((one) => [one]) : inRequests(waiting, ({ text }) => text);
+  for await (const events of requests) await publishAll(hookline, source, events);
   return waiting.length;
 }
 
