@@ -1,6 +1,6 @@
 // Rules that no linter has: files stay short, a type's name is for one thing, comments stay narrow and name what they
-// describe, only named places read the environment or this machine's clock, and a step of a workflow says why it takes
-// long.
+// describe, only named places read the environment or this machine's clock, a step of a workflow says why it takes
+// long, and units of time are written in one way.
 // `node tools/check-sources.mjs [folder]`
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -43,7 +43,7 @@ const READS_ENVIRONMENT = {
 
 /** Where a type's name is for one thing, be it a class, an interface or an alias: the service, and each package. */
 const SHARES_NAMES = /^(src|workflows|activities|packages\/[^/]+\/src)\b/;
-const EXPORTED_TYPE = /^export (?:abstract )?(?:interface|type|class|enum) (\w+)/gm;
+const DECLARED_TYPE = /^(?:export )?(?:abstract )?(?:interface|type|class|enum) (\w+)/gm;
 
 /** The service, in which processes compare times. */
 const SHARES_TIME = /^(activities|src\/(api|domain|models|temporal|bin\/service))\b/;
@@ -60,11 +60,14 @@ const READS_CLOCK = {
 
 /** Time limit of a step without heartbeats: an execution waits for so long after a process has died with the step. */
 const UNNAMED_LIMIT = /\bstartToCloseTimeout: '\w+'(?!,\s+heartbeatTimeout)/;
+/** The service, which writes a minute, an hour and a day as `UNITS.m`, `UNITS.h` and `UNITS.d`. */
+const SHARES_UNITS = /^(activities|workflows|src\/(?!domain\/basics\/duration\.ts$))/;
+const WRITTEN_OUT = /\b(?:60_000|3_600_000|86_400_000)\b|\* 3_600\b|\b60 \* 60\b/;
 
 const root = process.argv[2] ?? '.';
 const problems = [];
 const warnings = [];
-/** Where each exported type is declared. */
+/** Where each type is declared. */
 const typesIn = new Map();
 const filesIn = new Map();
 for (const folder of FOLDERS) {
@@ -86,17 +89,19 @@ for (const folder of FOLDERS) {
         `${file}: the comment in line ${text.slice(0, nameless).split('\n').length} begins with "What": begin with a noun`,
       );
     if (SHARES_NAMES.test(file))
-      for (const [, type] of text.matchAll(EXPORTED_TYPE)) {
+      for (const [, type] of text.matchAll(DECLARED_TYPE)) {
         const name = `${/^packages\/[^/]+/.exec(file)?.[0] ?? 'the service'}: ${type}`;
         const other = typesIn.get(name);
         if (other !== undefined && other !== file)
-          problems.push(`${file}: ${other} exports a type ${type}, too: one name is for one thing`);
+          problems.push(`${file}: ${other} has a type ${type}, too: one name is for one thing`);
         typesIn.set(name, file);
       }
     if (file.startsWith('workflows/') && UNNAMED_LIMIT.test(text))
       problems.push(
         `${file}: startToCloseTimeout without heartbeats: use SHORT_STEP of workflows/short-step.ts, or a name that says why`,
       );
+    if (SHARES_UNITS.test(file) && WRITTEN_OUT.test(text))
+      problems.push(`${file}: writes a unit of time out; use UNITS of src/domain/basics/duration.ts`);
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
     if (reads && !/^(packages\/[^/]+\/)?(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);

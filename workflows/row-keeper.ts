@@ -22,7 +22,7 @@ const KEPT_WITHIN = '3s';
 const TIMES_OF_TASKS = 1_000_000_000;
 
 /** How an execution lets its rows be kept. */
-interface Surroundings {
+interface KeeperSurroundings {
   /** Does something in a local activity. @param now when it counts as having ended */
   inTask(what: () => Promise<void>, now: number): Promise<void>;
   /** An activity has kept rows, or cannot. */
@@ -35,7 +35,7 @@ export class RowKeeper {
   private turns = 0;
   private readonly input: LiveGroup;
   private readonly machine: GroupMachine;
-  private readonly surroundings: Surroundings;
+  private readonly surroundings: KeeperSurroundings;
   /** The records of deliveries as they were told of last, by index; '' before that. */
   private readonly kept: string[];
   /** Timeline entries of deliveries since then that their records do not contain. */
@@ -45,7 +45,7 @@ export class RowKeeper {
   /** An activity keeps what a workflow task could not. */
   private isKeeping = false;
 
-  constructor(input: LiveGroup, machine: GroupMachine, surroundings: Surroundings) {
+  constructor(input: LiveGroup, machine: GroupMachine, surroundings: KeeperSurroundings) {
     this.input = input;
     this.machine = machine;
     this.surroundings = surroundings;
@@ -56,7 +56,7 @@ export class RowKeeper {
   sayReleased(indexes: readonly number[], { probe, delivery }: Release, now: number): void {
     const at = new Date(now).toISOString();
     const item: TimelineItem = probe
-      ? { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint answers again.' }
+      ? { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint responds again.' }
       : {
           ...{ at, type: 'released' },
           text: delivery

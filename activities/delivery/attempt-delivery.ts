@@ -1,7 +1,7 @@
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { decide } from '../../src/domain/attempt/outcome.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { EventPayloads } from '../../src/domain/delivery/event-payloads.js';
+import type { EventPayloads } from '../../src/domain/delivery/stored-event.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import { type ConcludePorts, createConclude } from './conclude-attempt.js';
 import { createGate, type GatePorts } from './gate-attempt.js';

@@ -1,12 +1,13 @@
 import { log } from '@temporalio/activity';
+import { UNITS } from '../../src/domain/basics/duration.js';
 import type { DeliveryRows, TerminatedExecutions } from '../../src/domain/records/told.js';
 import { sharedNow, temporalClock } from '../../src/domain/time/shared-time.js';
 import { whileBeating } from '../while-beating.js';
 
 /** Visibility lists an execution a moment after it has closed: what closed so shortly before is looked at again. */
-const LISTED_LATE_MS = 5 * 60_000;
+const LISTED_LATE_MS = 5 * UNITS.m;
 /** The first run looks back so far: Temporal keeps nothing longer than that, unless it is set to. */
-const FIRST_LOOK_MS = 3 * 24 * 3_600_000;
+const FIRST_LOOK_MS = 3 * UNITS.d;
 
 /** Where executions that were terminated are found, and their rows kept. */
 export interface TerminatedPorts {

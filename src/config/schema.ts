@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseRateLimits } from '../domain/access/limits/rate-limit.js';
 import { parseSecretKeys } from '../domain/access/secret-box.js';
 import { ALERT_KINDS } from '../domain/alert/alert.js';
-import { parseDuration } from '../domain/basics/duration.js';
+import { parseDuration, UNITS } from '../domain/basics/duration.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/endpoint/retry-schedule.js';
 import { isLogoOrigin, logoOrigin, PORTAL_COLOR, PORTAL_NAME } from '../domain/look/portal-look.js';
@@ -45,12 +45,12 @@ export const settingsSchema = z.object({
     'Port that the API listens on, or a worker’s `/healthz` and `/readyz`; 0 for any free one',
   ),
   HOOKLINE_KEEP_ALIVE: duration('75s')
-    .refine((ms) => ms >= 1_000 && ms <= 3_600_000, 'must be from 1s to 1h')
+    .refine((ms) => ms >= 1_000 && ms <= UNITS.h, 'must be from 1s to 1h')
     .describe(
       'How long an idle connection of a caller is kept. Set it above the idle time of the load balancer, or requests that it sends at that moment are lost',
     ),
   HOOKLINE_DRAIN: duration('5s')
-    .refine((ms) => ms <= 3_600_000, 'must be at most 1h')
+    .refine((ms) => ms <= UNITS.h, 'must be at most 1h')
     .describe(
       'How long `serve` still accepts requests after the signal to stop, while `/readyz` is 503: longer than the load balancer takes to notice. Not with the role worker',
     ),
@@ -163,7 +163,7 @@ export const settingsSchema = z.object({
   HOOKLINE_MAX_FIRST_ATTEMPTS: wholeOr(1_000, 1, 100_000).describe(
     'First attempts in flight in a process; beyond that, further ones use the isolated queue',
   ),
-  HOOKLINE_SLOW_ANSWER: duration('2s').describe(
+  HOOKLINE_SLOW_RESPONSE: duration('2s').describe(
     'Response time after which an endpoint counts as slow and is isolated from others',
   ),
   HOOKLINE_ISOLATED_ATTEMPTS: wholeOr(100, 1, 10_000).describe(
@@ -289,7 +289,7 @@ export const settingsSchema = z.object({
     .max(1)
     .default(1)
     .describe('Share of traces that is recorded, also of those that a producer began; by trace id'),
-  OTEL_BSP_SCHEDULE_DELAY: wholeOr(5_000, 10, 60_000).describe(
+  OTEL_BSP_SCHEDULE_DELAY: wholeOr(5_000, 10, UNITS.m).describe(
     'Time between two posts of traces, milliseconds',
   ),
   HOOKLINE_TEST_TIME_SCALE: z.coerce

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
+import { UNITS } from '../domain/basics/duration.js';
 
 /** Certificate of an HTTPS server: pass it as `{ cert, key }` to `https.createServer`. */
 export interface ServerCertificate {
@@ -14,10 +15,9 @@ export interface ServerCertificate {
 /** A certificate authority of our own: whoever trusts `cert` trusts every certificate it signs. */
 export type CertificateAuthority = ServerCertificate;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const AUTHORITY_LIFE_MS = 730 * DAY_MS;
+const AUTHORITY_LIFE_MS = 730 * UNITS.d;
 /** An authority with less life than this is replaced: a demo must not expire while it runs. */
-const AUTHORITY_RESERVE_MS = 30 * DAY_MS;
+const AUTHORITY_RESERVE_MS = 30 * UNITS.d;
 /** P-256 because it is made in milliseconds, where RSA takes up to a second. */
 const KEY = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const;
 /** `GeneralName` choices of RFC 5280, section 4.2.1.6, as `selfsigned` numbers them. */

@@ -1,3 +1,5 @@
+import { UNITS } from './basics/duration.js';
+
 /**
  * Every wait that a rule fixes and no setting changes, as the service waits. Fields are milliseconds. They are part of
  * workflows' inputs, where a field that is absent has its value here. Limits within which something must happen are no
@@ -44,7 +46,7 @@ export const TIMINGS = {
    * An attempt without a slot asks again after this at the latest. It is parked until then, so the end of an incident
    * releases it sooner; asking is for the case that there is none, and costs something.
    */
-  slots_ask_at_last_ms: 60_000,
+  slots_ask_at_last_ms: UNITS.m,
   /**
    * Longer than a request that was accepted before the deletion of its account can take to be answered, and than any
    * process goes by what it remembers of an account: what is open after this time is all that there is.
@@ -55,7 +57,7 @@ export const TIMINGS = {
    * the other.
    */
   search_again_ms: 1_000,
-  search_again_at_last_ms: 60_000,
+  search_again_at_last_ms: UNITS.m,
   /**
    * How long a process remembers a data key. So an erasure has reached all processes after this time, and an event of
    * the subject that another process accepts within it may be erased, too.
@@ -89,13 +91,13 @@ export const TIMINGS = {
    * A delivery that waits for a failing endpoint is released when the endpoint answers again. Where it is not, because
    * the incident was terminated by hand, it looks so long after the time by which it should have been.
    */
-  missed_release_ms: 10 * 60_000,
+  missed_release_ms: 10 * UNITS.m,
   /**
    * A delivery that waits for another one in its order is woken when that closes. Should that be lost, it looks after
    * this for each of those in front of it, or half the time that it has waited, at most after the other.
    */
   order_look_ms: 5_000,
-  order_look_most_ms: 10 * 60_000,
+  order_look_most_ms: 10 * UNITS.m,
   /**
    * If none of some attempts of a group could be made, nor repeated by Temporal, they are asked for again after this.
    */
@@ -105,9 +107,9 @@ export const TIMINGS = {
   /** A log that seems to be altered is looked at again after this, before anybody is told. */
   log_looks_again_ms: 2_000,
   /** How often a process that serves the API looks whether MongoDB was restored under it. */
-  restore_look_ms: 60_000,
+  restore_look_ms: UNITS.m,
   /** How an act ended of which nobody has said so is found out after this: who recorded it does it no more by then. */
-  acts_settle_ms: 60_000,
+  acts_settle_ms: UNITS.m,
   /** How often a process renews that it holds the stream of a listener. */
   listener_renewal_ms: 10_000,
 };

@@ -172,7 +172,7 @@ describe('Import rules', () => {
 });
 
 describe('Source rules', () => {
-  it('refuse what is long, wide, nameless or named twice, warn of a full folder, and refuse what reads the environment or the clock of the machine, and long steps', () => {
+  it('refuse what is long, wide, nameless or named twice, warn of a full folder, and refuse what reads the environment or the clock of the machine, long steps, and units of time that are written out', () => {
     const folder = project({
       'src/domain/long.ts': '\n// line'.repeat(401),
       'src/domain/wide.ts': `/** ${'word '.repeat(24)}*/\nexport const text = '${'word '.repeat(24)}';`,
@@ -183,7 +183,7 @@ describe('Source rules', () => {
       ...numbered(14, (number) => `src/models/fair/${number}.ts`),
       ...numbered(15, (number) => `test/unit/many/${number}.test.ts`),
       'src/domain/twice.ts': 'export interface Twice {}',
-      'src/models/twice.ts': 'export class Twice {}',
+      'src/models/twice.ts': 'class Twice {}',
       'packages/tlog/src/twice.ts': 'export class Twice {}',
       'src/api/sly.ts': 'export const key = process.env["KEY"];',
       'src/config/load.ts': 'export const all = process.env;',
@@ -193,6 +193,9 @@ describe('Source rules', () => {
       'workflows/slow.ts': "const limits = { startToCloseTimeout: '1m', retry: {} };",
       'workflows/beating.ts': "const limits = { startToCloseTimeout: '1h', heartbeatTimeout: '10s' };",
       'workflows/short.ts': 'const limits = { startToCloseTimeout: SHORT_STEP };',
+      'src/domain/hours.ts': 'export const HOURS_MS = 2 * 3_600_000;',
+      'src/domain/basics/duration.ts': 'export const UNITS = { h: 3_600_000 };',
+      'packages/tlog/src/hours.ts': 'export const HOURS_MS = 2 * 3_600_000;',
     });
     const run = spawnSync(process.execPath, [resolve('tools/check-sources.mjs'), folder], {
       encoding: 'utf8',
@@ -207,6 +210,7 @@ describe('Source rules', () => {
       [
         'warning: src/models/full',
         'src/api/sly.ts',
+        'src/domain/hours.ts',
         'src/domain/long.ts',
         'src/domain/nameless.ts',
         'src/domain/wide.ts',

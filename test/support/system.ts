@@ -14,7 +14,7 @@ import { connectDatabase, type Database } from '../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient } from './api-client.js';
 import { atEnd } from './at-end.js';
-import { indexEvents } from './parts/index-events.js';
+import { makeUniqueIndexes } from './parts/unique-indexes.js';
 import { testAuthority } from './receiver.js';
 import { databaseIn, servers, TEST_PAYLOAD_KEYS } from './servers.js';
 import { countStart } from './started.js';
@@ -141,7 +141,7 @@ export async function startSystem(
   countStart('system');
   const environment = await testEnvironment(overrides);
   const settings = loadSettings(environment);
-  await indexEvents(environment['MONGODB_URI'] ?? '');
+  await makeUniqueIndexes(environment['MONGODB_URI'] ?? '');
   const service = await startService(settings, role, logger ?? pino({ level: 'warn' }, warnings));
   const database = await connectDatabase(environment['MONGODB_URI'] ?? '', {
     ...requireBoxes(settings),

@@ -2,13 +2,14 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import * as oauth from 'oauth4webapi';
 import { roomFor } from '../../../src/domain/basics/bounded-memory.js';
+import { UNITS } from '../../../src/domain/basics/duration.js';
 import { BEARER_TOKEN, type ClientCredentials } from '../../../src/domain/sending/delivery-options.js';
 import type { HttpPoster } from '../../http/exchange.js';
 
 /** Tokens that are remembered: those that were used last. */
 const MAX_REMEMBERED = 10_000;
 /** A token whose response says nothing of its end is used for so long, milliseconds. */
-const DEFAULT_LIFETIME_MS = 300_000;
+const DEFAULT_LIFETIME_MS = 5 * UNITS.m;
 /** A token is replaced so long before its end, at most a tenth of its life: a request takes time. Milliseconds. */
 const MARGIN_MS = 30_000;
 
@@ -111,8 +112,10 @@ async function respond(
 function wordsOf(error: unknown): string {
   if (error instanceof oauth.ResponseBodyError) {
     const code = /^[\w.-]{1,64}$/.test(error.error) ? ` (${error.error})` : '';
-    return `it answered ${error.status}${code}`;
+    return `it responded with ${error.status}${code}`;
   }
   const { cause } = error as { cause?: unknown };
-  return cause instanceof Response ? `it answered ${cause.status}` : 'its response is no token response';
+  return cause instanceof Response
+    ? `it responded with ${cause.status}`
+    : 'its response is no token response';
 }

@@ -1,3 +1,4 @@
+import { groupedBy } from '../../../src/domain/basics/objects.js';
 import type { Collected, DeliveryViews, EndpointFacts, Posted, Received } from './collected.js';
 import { type Check, type Finding, isNearFault } from './finding.js';
 import { isSuccess, type Matched, matchAll, recordOf, successesOf } from './matching.js';
@@ -47,14 +48,10 @@ export const stuck: Check = ({ deliveries, openInStats, posted, unsettled }) => 
 
 /** A repeat with the same key is the same event, and a delivery is one execution unless somebody sent it again. */
 export const twice: Check = ({ posted, deliveries, events }) => {
-  const ids = new Map<string, string[]>();
-  for (const { id, single, exported } of events) {
-    const orderId = single?.orderId ?? exported?.orderId;
-    if (orderId !== undefined) ids.set(orderId, [...(ids.get(orderId) ?? []), id]);
-  }
+  const ofOrder = groupedBy(events, ({ single, exported }) => single?.orderId ?? exported?.orderId);
   return [
     ...posted.flatMap(({ orderId, eventIds }): Finding[] => {
-      const all = [...new Set([...eventIds, ...(ids.get(orderId) ?? [])])];
+      const all = [...new Set([...eventIds, ...(ofOrder.get(orderId) ?? []).map(({ id }) => id)])];
       return all.length < 2 ? [] : [{ rule: 'twice', id: orderId, text: `is the events ${all.join(', ')}` }];
     }),
     ...deliveries.flatMap((views): Finding[] => {

@@ -13,7 +13,7 @@ import { decodeBase64 } from './base64.js';
  * Algorithms by their numbers in a C2SP signed note: a signature of the text, and one with a time before it
  * (tlog-cosignature).
  */
-export const ED25519 = 1;
+const ED25519 = 1;
 export const COSIGNATURE = 4;
 type Algorithm = typeof ED25519 | typeof COSIGNATURE;
 const KEY_BYTES = 32;

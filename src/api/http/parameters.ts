@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatDuration, parseDuration } from '../../domain/basics/duration.js';
+import { formatDuration, parseDuration, UNITS } from '../../domain/basics/duration.js';
 
 /** A duration such as `24h`. @param least milliseconds @param most milliseconds */
 export function durationSchema(least: number, most: number) {
@@ -27,7 +27,7 @@ function isWithin(text: string, least: number, most: number): boolean {
  * @param fallback used if it is left out
  */
 export function overlapSchema(fallback: string) {
-  return durationSchema(0, 7 * 86_400_000).default(fallback);
+  return durationSchema(0, 7 * UNITS.d).default(fallback);
 }
 
 /** A query parameter with one or more of some values, separated by commas, or repeated as some generated clients do. */

@@ -25,7 +25,7 @@ export interface ListenerStreamsOptions {
   timings?: Timings;
 }
 
-interface Held extends Ticket {
+interface HeldStream extends Ticket {
   session: string;
   stream: ListenerStream;
 }
@@ -33,7 +33,7 @@ interface Held extends Ticket {
 /** The streams that this process holds. Other processes find them by {@link ListenerRepository}. */
 export class ListenerStreams {
   private readonly options: ListenerStreamsOptions;
-  private readonly held = new Map<string, Held>();
+  private readonly held = new Map<string, HeldStream>();
   /** Of accounts: one that connects again gets no new one. */
   private readonly budgets = new LRUCache<string, StreamBudget>({
     ...roomFor(10_000),
@@ -64,7 +64,7 @@ export class ListenerStreams {
     const { account_id, endpoint_id } = ticket;
     const stream = new ListenerStream(socket, connection, this.budgets.memo(account_id));
     if (this.isStopping) return stream.close('restart', 'the service stops');
-    const held: Held = { ...ticket, session: randomUUID(), stream };
+    const held: HeldStream = { ...ticket, session: randomUUID(), stream };
     this.held.get(endpoint_id)?.stream.close('replaced', 'another program has connected to this listener');
     this.held.set(endpoint_id, held);
     void stream.ended().then(() => this.leave(held));
@@ -82,7 +82,7 @@ export class ListenerStreams {
    * Nothing is sent to a program whose token has ended, although its stream is closed only with the next renewal at the
    * latest.
    */
-  private async exchangeOver(held: Held, request: ListenerRequest): Promise<ListenerResult> {
+  private async exchangeOver(held: HeldStream, request: ListenerRequest): Promise<ListenerResult> {
     const isAllowed = await this.endUnlessAllowed(held).catch(() => undefined);
     if (isAllowed) return held.stream.exchange(request);
     return disconnected(
@@ -92,7 +92,7 @@ export class ListenerStreams {
     );
   }
 
-  private async endUnlessAllowed(held: Held): Promise<boolean> {
+  private async endUnlessAllowed(held: HeldStream): Promise<boolean> {
     const isAllowed = await this.options.allows(held);
     if (!isAllowed) held.stream.close('refused', 'the key or session that opened the stream has ended');
     return isAllowed;
@@ -117,7 +117,7 @@ export class ListenerStreams {
     await Promise.all([...this.held.values()].map((held) => this.renew(held)));
   }
 
-  private async renew(held: Held): Promise<void> {
+  private async renew(held: HeldStream): Promise<void> {
     const { endpoints, listeners, logger } = this.options;
     const { account_id, endpoint_id, session, stream } = held;
     try {
@@ -133,7 +133,7 @@ export class ListenerStreams {
     }
   }
 
-  private async leave(held: Held): Promise<void> {
+  private async leave(held: HeldStream): Promise<void> {
     const { listeners, logger } = this.options;
     if (this.held.get(held.endpoint_id) === held) this.held.delete(held.endpoint_id);
     await listeners

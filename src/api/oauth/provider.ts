@@ -7,6 +7,7 @@ import {
   isRegisteredRedirect,
 } from '../../domain/access/oauth-client.js';
 import { matchesHash } from '../../domain/access/secret-hash.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { hmac } from '../../domain/basics/symmetric.js';
 import type { ApiDependencies } from '../http/context.js';
 import { pathOf } from '../web/web-routes.js';
@@ -15,15 +16,16 @@ import { answerErrors, completeAnswers, renderErrorPage } from './answers.js';
 import { INTERACTION_PATH, type Pages } from './pages.js';
 import { accountOf, interactions } from './policy.js';
 
+const HOUR_S = UNITS.h / UNITS.s;
 /** Seconds. */
 const LIFETIMES = {
-  AccessToken: 3_600,
+  AccessToken: HOUR_S,
   AuthorizationCode: 60,
-  ClientCredentials: 3_600,
-  Grant: 30 * 24 * 3_600,
+  ClientCredentials: HOUR_S,
+  Grant: 30 * 24 * HOUR_S,
   Interaction: 600,
-  RefreshToken: 30 * 24 * 3_600,
-  Session: 8 * 3_600,
+  RefreshToken: 30 * 24 * HOUR_S,
+  Session: 8 * HOUR_S,
 };
 
 /**

@@ -6,7 +6,7 @@ import { type Operation, operation } from '../http/operation.js';
 import { invalidRequest } from '../http/validation.js';
 
 /** Bounds of a batch. */
-export const BATCH_BOUNDS = {
+const BATCH_BOUNDS = {
   reads: 50,
   atOnce: 4,
   /** All responses together. */
@@ -38,7 +38,7 @@ const batchSchema = z
     responses: z.array(
       z.object({
         status: z.int(),
-        body: z.unknown().describe('What the read by itself answers; null if nothing'),
+        body: z.unknown().describe('Body of the response that the read has by itself; null if none'),
       }),
     ),
   })

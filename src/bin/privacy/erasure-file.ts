@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
+import { replaceFile } from '../process/replace-file.js';
 import {
   type ErasureLine,
   ErasureLineError,
   MAX_ERASURE_LINE,
   readErasureLine,
   writeErasureLine,
-} from '../../domain/records/erasure-line.js';
-import { replaceFile } from '../process/replace-file.js';
+} from './erasure-line.js';
 
 /** Lines that are refused which are told one by one. */
 const REFUSED_TOLD = 10;

@@ -1,5 +1,5 @@
 /** A body is longer than its reader takes, or encoded though it was asked for as it is. */
-export class UnboundedBodyError extends Error {
+class UnboundedBodyError extends Error {
   override readonly name = 'UnboundedBodyError';
 }
 

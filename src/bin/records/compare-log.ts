@@ -1,6 +1,7 @@
 import type { NoteVerifier } from '../../../packages/tlog/src/index.js';
 import { leafHash } from '../../../packages/tlog/src/index.js';
 import { UNITS } from '../../domain/basics/duration.js';
+import { groupedBy } from '../../domain/basics/objects.js';
 import { LogCopyError } from '../../domain/log/checkpoint-copy.js';
 import { isLogAltered } from '../../domain/log/log-altered.js';
 import { canonicalJson, changeRecord, voidRecord } from '../../domain/records/record.js';
@@ -263,20 +264,21 @@ async function findAgain(
   marks: LeafMarks,
   waiting: ReadonlySet<string>,
 ): Promise<void> {
-  const unknown = new Map<string, number[]>();
+  const unknown: { key: string; leaf: number }[] = [];
   for (const leaves of missingIn(marks))
     for (const [leaf, hash] of await log.leavesAt(leaves)) {
       const key = hash.toString('latin1');
       if (waiting.has(key)) marks.set(leaf, RECORDED);
-      else unknown.set(key, [...(unknown.get(key) ?? []), leaf]);
+      else unknown.push({ key, leaf });
     }
-  if (unknown.size === 0) return;
+  if (unknown.length === 0) return;
+  const leavesOf = groupedBy(unknown, ({ key }) => key);
   for (let first = 0; ; ) {
     const some = await log.leavesFrom(first);
     if (some.length === 0) return;
     for (const [at, hash] of some.entries())
       if ([RECORDED, REPLACED].includes(marks.get(first + at)))
-        for (const leaf of unknown.get(hash.toString('latin1')) ?? []) marks.set(leaf, AGAIN);
+        for (const { leaf } of leavesOf.get(hash.toString('latin1')) ?? []) marks.set(leaf, AGAIN);
     first += some.length;
   }
 }

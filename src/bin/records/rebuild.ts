@@ -4,6 +4,7 @@ import { inParts } from '../../domain/basics/bounded-memory.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { idTime } from '../../domain/basics/id-time.js';
+import { groupedBy } from '../../domain/basics/objects.js';
 import type { KnownRow } from '../../domain/records/told.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { everyWithoutRow } from '../../temporal/read/backlog/not-begun.js';
@@ -19,7 +20,7 @@ import { StartCalls } from '../../temporal/write/start-calls.js';
 import { print } from '../client/terminal.js';
 import { CommandError, type Values } from '../command.js';
 import { createLogger } from '../process/output.js';
-import { createKeeper } from '../service/ledger.js';
+import { createKeeper, deliverySettings } from '../service/ledger.js';
 import { connectServers, type Servers } from '../service/servers.js';
 
 /** Deliveries that are looked at side by side. */
@@ -27,7 +28,7 @@ const SIDE_BY_SIDE = 10;
 
 /** Outcomes of a delivery, in the order in which the counts are printed. */
 const OUTCOMES = ['started', 'closed', 'running', 'unreadable'] as const;
-type Outcome = (typeof OUTCOMES)[number];
+type RebuildOutcome = (typeof OUTCOMES)[number];
 
 /**
  * Makes what is done follow what is stored, after a restore of MongoDB: starts what the restored documents say is open
@@ -55,7 +56,7 @@ export async function rebuild(settings: Settings, values: Values): Promise<boole
 }
 
 class Rebuild {
-  readonly counts: Record<Outcome, number> = { started: 0, closed: 0, running: 0, unreadable: 0 };
+  readonly counts: Record<RebuildOutcome, number> = { started: 0, closed: 0, running: 0, unreadable: 0 };
   private unknown = 0;
   private readonly settings: Settings;
   private readonly servers: Servers;
@@ -74,11 +75,7 @@ class Rebuild {
       earlyAttempts: undefined,
       rows: this.keeper,
       timings: settings.HOOKLINE_TEST_TIME_SCALE,
-      settings: {
-        schedule: settings.HOOKLINE_RETRY_SCHEDULE,
-        attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
-        park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
-      },
+      settings: deliverySettings(settings),
     });
   }
 
@@ -134,16 +131,13 @@ class Rebuild {
     const { HOOKLINE_RECORD_DAYS: kept, HOOKLINE_TEST_TIME_SCALE: timings } = this.settings;
     const now = sharedNow();
     for await (const { found } of everyWithoutRow(search, undefined, since.getTime())) {
-      const ofEvents = new Map<string, OwnedKey[]>();
-      for (const { account_id, event_kind, event_id, endpoint_id } of found) {
-        const age = now - idTime(event_id);
-        // Its process is about to start it, or another one does; or its row may have been removed.
-        if (age < timings.starter_dead_ms) this.counts.running += 1;
-        else if (age < kept.days(account_id, event_kind) * UNITS.d)
-          ofEvents.set(event_id, [...(ofEvents.get(event_id) ?? []), { account_id, event_id, endpoint_id }]);
-      }
-      for (const some of inParts([...ofEvents], SIDE_BY_SIDE))
-        await Promise.all(some.map(([id, keys]) => this.eventWithoutRows(id, keys)));
+      const ageOf = ({ event_id }: OwnedKey) => now - idTime(event_id);
+      // A younger one is about to be started, by its process or another one; the row of an older one may be removed.
+      const left = found.filter((key) => ageOf(key) >= timings.starter_dead_ms);
+      this.counts.running += found.length - left.length;
+      const keys = left.filter((key) => ageOf(key) < kept.days(key.account_id, key.event_kind) * UNITS.d);
+      for (const some of inParts([...groupedBy(keys, (key) => key.event_id)], SIDE_BY_SIDE))
+        await Promise.all(some.map(([id, ofEvent]) => this.eventWithoutRows(id, ofEvent)));
     }
   }
 
@@ -196,7 +190,7 @@ class Rebuild {
     }
   }
 
-  private tell(outcome: Outcome, key: OwnedKey, what: string): void {
+  private tell(outcome: RebuildOutcome, key: OwnedKey, what: string): void {
     this.counts[outcome] += 1;
     print(`${deliveryId(key)}: ${outcome}, ${what}`);
   }

@@ -14,11 +14,11 @@ import { compareVersions } from './compare-versions.js';
 import type { Difference } from './difference.js';
 
 /** Of versions that are so near to the end of the time they are kept some may be removed already, milliseconds. */
-const REMOVAL_EDGE_MS = 3_600_000;
+const REMOVAL_EDGE_MS = UNITS.h;
 /** A run that has ended has had the log take all that was recorded so long before it began, milliseconds. */
-const LOGGED_WITHIN_MS = 15 * 60_000;
+const LOGGED_WITHIN_MS = 15 * UNITS.m;
 /** A version that is younger may be still without its change, milliseconds: processes have clocks of their own. */
-const BEING_WRITTEN_MS = 60_000;
+const BEING_WRITTEN_MS = UNITS.m;
 /** Ids about which nothing is reported twice, at most. */
 const MAX_TOLD = 10_000;
 

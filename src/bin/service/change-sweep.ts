@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { UNITS } from '../../domain/basics/duration.js';
 import type { ChangeRepository } from '../../models/change/changes.js';
 import { ActOutcomes } from '../../temporal/read/acts/act-outcomes.js';
 import { repeat, warnUnlessOutage } from '../process/repeat.js';
@@ -6,7 +7,7 @@ import type { Ledger } from './ledger.js';
 import type { Servers } from './servers.js';
 
 /** How often what a crash left is looked for, milliseconds. */
-const SWEEP_INTERVAL_MS = 60_000;
+const SWEEP_INTERVAL_MS = UNITS.m;
 
 /**
  * Moves the changes that a crash left in their resources, and finds out how acts ended of which a crash left nobody to

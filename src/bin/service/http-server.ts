@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { answerParserErrors } from '../../api/http/problems/parser-errors.js';
 import type { Settings } from '../../config/schema.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { type ConnectionLimits, Connections } from '../process/connections.js';
 
 /**
@@ -14,7 +15,7 @@ const HEADERS_MARGIN_MS = 5_000;
  * For a whole request, headers and body, as Node.js has it by itself; it cannot be shorter than the time for the
  * headers. Milliseconds.
  */
-const REQUEST_TIMEOUT_MS = 300_000;
+const REQUEST_TIMEOUT_MS = 5 * UNITS.m;
 
 /** A server that has its port and answers once it is told how. */
 export type HttpServer = Awaited<ReturnType<typeof listen>>;

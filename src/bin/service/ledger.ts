@@ -5,6 +5,7 @@ import type { ReplayLedger } from '../../../activities/replay/replay-ledger.js';
 import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
+import type { DeliverySettings } from '../../domain/delivery/delivery.js';
 import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import { DeliveryOrder } from '../../domain/order/delivery-order.js';
 import { LostReplayError, type ReplayItem, type ReplayPlan } from '../../domain/replay/replay.js';
@@ -37,7 +38,7 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
   const conditions = new EndpointConditions({
     probeIntervalMs,
     timings,
-    slowMs: settings.HOOKLINE_SLOW_ANSWER,
+    slowMs: settings.HOOKLINE_SLOW_RESPONSE,
     maxDirect: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
   });
   const reports = { probeIntervalMs, timings, client, taskQueue, disableAfterMs };
@@ -97,12 +98,17 @@ export function createStarter(
     conditions: knowledge.conditions,
     releasePerSecond: settings.HOOKLINE_RELEASE_RATE,
     timings: settings.HOOKLINE_TEST_TIME_SCALE,
-    settings: {
-      schedule: settings.HOOKLINE_RETRY_SCHEDULE,
-      attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
-      park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
-    },
+    settings: deliverySettings(settings),
   });
+}
+
+/** Settings of the installation that an execution gets with its deliveries. */
+export function deliverySettings(settings: Settings): DeliverySettings {
+  return {
+    schedule: settings.HOOKLINE_RETRY_SCHEDULE,
+    attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
+    park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
+  };
 }
 
 /** How often a process says that it is there while anybody reads the feed, which may be so far behind: milliseconds. */

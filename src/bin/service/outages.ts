@@ -19,8 +19,6 @@ export interface WatchedServer {
   check(): Promise<void>;
 }
 
-export type Outages = ReturnType<typeof createOutages>;
-
 /**
  * Recognizes errors of servers that are out of reach, and logs an outage instead of each error: one line when it is
  * noticed, one when it is over.
@@ -38,10 +36,7 @@ export function createOutages(
     const { signal } = stopping;
     const began = sharedNow();
     const reason = error instanceof Error ? error.message : String(error);
-    logger.error(
-      { reason },
-      `${server.name} does not answer, or refuses: requests that need it are answered with 503`,
-    );
+    logger.error({ reason }, `${server.name} does not respond, or refuses: requests that need it get 503`);
     while (!signal.aborted) {
       await delay(checkMs, undefined, { signal, ref: false }).catch(() => {});
       const isBack = await server.check().then(
@@ -52,7 +47,7 @@ export function createOutages(
       if (!isBack) under.set(server, sharedNow());
       else if (sharedNow() - failedAt >= quietMs) {
         under.delete(server);
-        logger.info({ outage_ms: failedAt - began }, `${server.name} answers again`);
+        logger.info({ outage_ms: failedAt - began }, `${server.name} responds again`);
         return;
       }
     }

@@ -1,3 +1,4 @@
+import { UNITS } from '../basics/duration.js';
 import type { Scope } from './api-key.js';
 import { TokenKind } from './checked-token.js';
 
@@ -18,7 +19,7 @@ export const PORTAL_SCOPES = [
 export type PortalScope = (typeof PORTAL_SCOPES)[number];
 
 /** How long a portal session lasts, milliseconds: unless said otherwise, at least, and at most. */
-export const PORTAL_SESSION_MS = { usual: 3_600_000, least: 60_000, most: 24 * 3_600_000 } as const;
+export const PORTAL_SESSION_MS = { usual: UNITS.h, least: UNITS.m, most: UNITS.d } as const;
 
 /** The access of a subscriber to one account, for a few hours. */
 export interface PortalSession {

@@ -1,10 +1,11 @@
+import { UNITS } from '../basics/duration.js';
 import { sharedNow } from '../time/shared-time.js';
 import { TokenKind } from './checked-token.js';
 import { hashSecret } from './secret-hash.js';
 
 const SIGN_IN_CODE = new TokenKind('hlsi_');
 /** How long a code may be used, milliseconds: long enough to read what the first start has printed. */
-export const SIGN_IN_WITHIN_MS = 3_600_000;
+export const SIGN_IN_WITHIN_MS = UNITS.h;
 
 /** Whom a code signs in, and where. */
 export interface SignIn {

@@ -1,5 +1,11 @@
 /** Units of time, milliseconds. */
-export const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+export const UNITS: Readonly<Record<'ms' | 's' | 'm' | 'h' | 'd', number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 /**
  * Reads a duration such as `250ms`, `5s`, `30m`, `2h` or `7d`.

@@ -1,5 +1,6 @@
 import type { AttemptReport } from '../attempt/attempt-report.js';
 import { deliveryId } from '../basics/delivery-id.js';
+import { groupedBy } from '../basics/objects.js';
 import type { HeldBack } from '../endpoint/endpoint-condition.js';
 import { groupJitter } from '../endpoint/retry-schedule.js';
 import type { Timings } from '../timings.js';
@@ -340,13 +341,11 @@ export function batches(
   group: LiveGroup,
   due: readonly MemberAttempt[],
 ): MemberAttempt[][] {
-  const parts = new Map<string, MemberAttempt[]>();
-  for (const attempt of due) {
-    const last = machine.member(attempt.index)?.record.attempts.at(-1);
+  const parts = groupedBy(due, ({ index }) => {
+    const last = machine.member(index)?.record.attempts.at(-1);
     // An endpoint is slow that needs half of the time it has: less may be the doing of a busy service.
     const isSlow = (last?.duration_ms ?? 0) > group.attempt_timeout_ms / 2;
-    const key = isSlow ? (group.deliveries[attempt.index]?.endpoint_id ?? '') : '';
-    parts.set(key, [...(parts.get(key) ?? []), attempt]);
-  }
+    return isSlow ? (group.deliveries[index]?.endpoint_id ?? '') : '';
+  });
   return [...parts.values()];
 }

@@ -17,7 +17,7 @@ interface TakenTurn extends PlannedAttempt {
 }
 
 /** It waits for the time of its next attempt. */
-interface Waiting {
+interface AwaitingAttempt {
   kind: 'waiting';
   plan: PlannedAttempt;
 }
@@ -31,7 +31,7 @@ interface Parked {
 }
 
 /** State to which a delivery returns if a probe with it fails. */
-export type Probed = Waiting | Parked;
+export type Probed = AwaitingAttempt | Parked;
 
 /**
  * State of a delivery. `plan` is the attempt that the schedule holds: an attempt by hand and a pause leave it as it is.
@@ -60,7 +60,7 @@ export type DeliveryState =
       parked_since?: number;
       probed?: Probed;
     }
-  | Waiting
+  | AwaitingAttempt
   /** It waits for its turn under the endpoint's rate limit. */
   | { kind: 'deferred'; turn: TakenTurn; plan?: PlannedAttempt }
   | Parked

@@ -1,3 +1,4 @@
+import { UNITS } from '../basics/duration.js';
 import type { Timings } from '../timings.js';
 import { FailureCount } from './failure-count.js';
 import type { FailingMark } from './incident.js';
@@ -22,7 +23,7 @@ export const SLOTS = {
 } as const;
 
 /** How long a failure or a slow response is remembered, unless a quick success comes before, milliseconds. */
-const REMEMBERED_MS = 60_000;
+const REMEMBERED_MS = UNITS.m;
 /**
  * When a probe is due, the mark is renewed and the probe is made. Within this time, milliseconds, or deliveries go on:
  * a busy machine needs some of it, and all that came meanwhile would be attempted.

@@ -5,7 +5,7 @@ import { MASKED_VALUE } from '../sending/delivery-options.js';
 export { MASKED_VALUE };
 
 export const MAX_HEADERS = 20;
-export const MAX_HEADER_VALUE_LENGTH = 4_096;
+const MAX_HEADER_VALUE_LENGTH = 4_096;
 const MAX_HEADER_NAME_LENGTH = 128;
 export const MAX_PREFIX_LENGTH = 64;
 

@@ -11,7 +11,7 @@ const REPORTS_PER_PROBE = 2;
  */
 export const MARKED_AFTER_MS = 3_000;
 
-interface Settings {
+interface FailureSettings {
   probeIntervalMs: number;
   timings: Timings;
 }
@@ -73,7 +73,7 @@ export class FailureCount {
   /**
    * How long a report waits for further failures, milliseconds; 0: the first one, and the one that has deliveries wait.
    */
-  reportWaitMs({ probeIntervalMs, timings }: Settings): number {
+  reportWaitMs({ probeIntervalMs, timings }: FailureSettings): number {
     const { reported, unreported } = this;
     if (reported === 0 || this.isUrgent) return 0;
     const isSoon = reported + unreported >= REPORT_SOON_AFTER;
@@ -94,7 +94,7 @@ export class FailureCount {
    * How the endpoint fails if its deliveries are about to wait, and the mark that the incident makes does not say so
    * yet. Until then, all that is accepted would be attempted.
    */
-  mark({ probeIntervalMs, timings }: Settings, now: number): FailingMark | undefined {
+  mark({ probeIntervalMs, timings }: FailureSettings, now: number): FailingMark | undefined {
     if (now - this.manySince > MARKED_AFTER_MS) return undefined;
     const probedAt = this.since + probeWait(0, probeIntervalMs, timings);
     return { since: new Date(this.since).toISOString(), backoff_until: new Date(probedAt).toISOString() };

@@ -1,4 +1,4 @@
-import { parseDuration } from '../basics/duration.js';
+import { parseDuration, UNITS } from '../basics/duration.js';
 
 /**
  * Waits between attempts, in milliseconds: the first stands between attempts 1 and 2. A schedule of n waits makes n + 1
@@ -70,7 +70,7 @@ export function groupJitter(seed: string, attempt: number): number {
 }
 
 const SHORTEST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 7 * 86_400_000;
+const LONGEST_WAIT_MS = 7 * UNITS.d;
 
 /** Whether a text is a wait that an endpoint may have between its attempts. */
 export function isRetryWait(text: string): boolean {

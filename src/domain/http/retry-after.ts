@@ -1,7 +1,8 @@
+import { UNITS } from '../basics/duration.js';
 import { parseHttpDate } from './http-date.js';
 
 /** The longest wait an endpoint can ask for, in milliseconds: 72 hours. Longer waits are cut to this. */
-export const MAX_RETRY_AFTER_MS = 72 * 3_600_000;
+export const MAX_RETRY_AFTER_MS = 72 * UNITS.h;
 
 /**
  * Reads a `Retry-After` header: a number of seconds or an HTTP date in any of its three forms (RFC 9110, section

@@ -35,7 +35,7 @@ export function bytesInList(value: string): number {
 }
 
 /** The value of {@link STATUS_ATTRIBUTE} on an execution that stands for several deliveries. */
-export const GROUP_STATUS = 'group';
+const GROUP_STATUS = 'group';
 
 /**
  * The value of {@link STATUS_ATTRIBUTE} on a group: which statuses its deliveries have, such as

@@ -92,11 +92,6 @@ export function clockWorkflowId(taskQueue: string): string {
   return `clock:${taskQueue}`;
 }
 
-/** The inverse of {@link replayWorkflowId}: the replay's id. */
-export function replayIdIn(workflowId: string): string {
-  return idIn(workflowId, 'rpl_') ?? '';
-}
-
 /** The id of the workflow that erases a subject of an account. */
 export const erasureWorkflowId = owned('erasure');
 

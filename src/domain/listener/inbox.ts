@@ -3,8 +3,10 @@
  * the inbox lasts.
  */
 
+import { UNITS } from '../basics/duration.js';
+
 /** How long an inbox lasts, and what it has received is kept, milliseconds. */
-export const INBOX_MS = 60 * 60_000;
+export const INBOX_MS = UNITS.h;
 /** Inboxes that an account may have at once. */
 export const MAX_INBOXES = 5;
 /** Requests that are kept of an account; older ones go. Bodies are those of the events, so they are not kept again. */

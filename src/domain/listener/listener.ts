@@ -1,4 +1,5 @@
 import type { AttemptErrorCode } from '../attempt/attempt.js';
+import { UNITS } from '../basics/duration.js';
 
 /**
  * A listener is an endpoint without an address: its deliveries go to a program that holds a stream open, such as
@@ -6,14 +7,14 @@ import type { AttemptErrorCode } from '../attempt/attempt.js';
  */
 
 /** Without a connection for this long, a listener is deleted, milliseconds. */
-export const LISTENER_LIMIT_MS = 10 * 60_000;
+export const LISTENER_LIMIT_MS = 10 * UNITS.m;
 /**
  * How long a process holds a listener without renewing that it does, milliseconds: for several renewals
  * ({@link Timings}).
  */
 export const LEASE_MS = 30_000;
 /** How long a ticket may be used, milliseconds. */
-export const TICKET_MS = 60_000;
+export const TICKET_MS = UNITS.m;
 /** The WebSocket subprotocol of the stream. */
 export const STREAM_PROTOCOL = 'hookline.listen.v1';
 
@@ -74,7 +75,7 @@ export interface DeliveryMessage extends ListenerRequest {
 
 /** A message from the program. */
 export type AnswerMessage =
-  | { type: 'answer'; number: number; status_code: number; headers: Record<string, string>; body: string }
+  | { type: 'response'; number: number; status_code: number; headers: Record<string, string>; body: string }
   | { type: 'failure'; number: number; error_code: ReceiverError };
 
 /** No program is connected, or its connection ended before it answered. */

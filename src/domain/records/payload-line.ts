@@ -11,7 +11,7 @@ const BREAKS_IN_TEXTS = /[\u0085\u2028\u2029]/g;
  * A JSON value on one line, whoever reads lines: JSON has what ends one between tokens, where it means nothing, or in
  * texts, where it is escaped.
  */
-export function onOneLine(json: string): string {
+function onOneLine(json: string): string {
   return json
     .replace(BREAKS_BETWEEN_TOKENS, ' ')
     .replace(BREAKS_IN_TEXTS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

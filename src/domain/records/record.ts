@@ -127,10 +127,10 @@ export interface ClosedDelivery
   reason?: string | undefined;
   attempts: readonly Attempt[];
   interventions?: readonly Intervention[] | undefined;
-  earlier_runs?: readonly EarlierRun[] | undefined;
+  earlier_runs?: readonly RunToRecord[] | undefined;
 }
 
-type EarlierRun = Omit<RecordedRun, 'attempts'> & { attempts: readonly unknown[] };
+type RunToRecord = Omit<RecordedRun, 'attempts'> & { attempts: readonly unknown[] };
 
 /** Commitments to what a record does not say. */
 interface Commitments {
@@ -184,7 +184,7 @@ function recordIntervention({ action, at, by, replay }: Intervention): RecordedI
   return { action, at, by, replay };
 }
 
-function recordRun({ run_id, status, started_at, closed_at, attempts }: EarlierRun): RecordedRun {
+function recordRun({ run_id, status, started_at, closed_at, attempts }: RunToRecord): RecordedRun {
   return { run_id, status, started_at, closed_at, attempts: attempts.length };
 }
 

@@ -3,7 +3,7 @@ import { toRanges } from './ranges.js';
 import { type Blocks, SEQUENCE } from './sequence.js';
 
 /** A block that this process uses. */
-interface Held {
+interface HeldBlock {
   first: number;
   last: number;
   next: number;
@@ -35,12 +35,12 @@ export interface TakenNumber {
 export class NumberSource {
   private readonly blocks: Blocks;
   private readonly now: () => number;
-  private readonly held = new Map<string, Held>();
-  private readonly reserving = new Map<string, Promise<Held>>();
+  private readonly held = new Map<string, HeldBlock>();
+  private readonly reserving = new Map<string, Promise<HeldBlock>>();
   private readonly sizes = new Map<string, number>();
   private holder: { id: string; until: number; wallUntil: number } | undefined;
   /** Blocks that are used up, or whose lease ran out: their last numbers may be in hand yet. */
-  private readonly retired = new Set<{ accountId: string; block: Held }>();
+  private readonly retired = new Set<{ accountId: string; block: HeldBlock }>();
 
   /** @param now milliseconds on a clock that only goes forward, also while the process is stopped */
   constructor(blocks: Blocks, now: () => number = () => performance.now()) {
@@ -87,13 +87,13 @@ export class NumberSource {
     for (const entry of this.retired) await this.giveBack(entry);
   }
 
-  private usable(accountId: string): Held | undefined {
+  private usable(accountId: string): HeldBlock | undefined {
     const block = this.held.get(accountId);
     if (!block || !this.isHolding(block)) return undefined;
     return block.free.length > 0 || block.next <= block.last ? block : undefined;
   }
 
-  private isHolding({ holder }: Held): boolean {
+  private isHolding({ holder }: HeldBlock): boolean {
     return this.alive?.id === holder;
   }
 
@@ -103,7 +103,7 @@ export class NumberSource {
     return own && this.now() < own.until && Date.now() < own.wallUntil ? own : undefined;
   }
 
-  private nextBlock(accountId: string): Promise<Held> {
+  private nextBlock(accountId: string): Promise<HeldBlock> {
     const reserving = this.reserving.get(accountId) ?? this.reserve(accountId);
     this.reserving.set(accountId, reserving);
     const done = () => {
@@ -113,13 +113,13 @@ export class NumberSource {
     return reserving;
   }
 
-  private async reserve(accountId: string): Promise<Held> {
+  private async reserve(accountId: string): Promise<HeldBlock> {
     const before = this.held.get(accountId);
     const { id: holder } = await this.hold();
     const size = this.sizes.get(accountId) ?? SEQUENCE.firstBlock;
     const { first, last } = await this.blocks.reserve(accountId, holder, size);
     this.sizes.set(accountId, Math.min(2 * size, SEQUENCE.largestBlock));
-    const block: Held = {
+    const block: HeldBlock = {
       ...{ first, last, next: first, holder, usedAt: this.now() },
       ...{ free: [], unsure: [], inHand: new Set<number>() },
     };
@@ -140,13 +140,13 @@ export class NumberSource {
     return this.holder ?? { id };
   }
 
-  private retire(accountId: string, block: Held): void {
+  private retire(accountId: string, block: HeldBlock): void {
     this.held.delete(accountId);
     this.sizes.delete(accountId);
     this.retired.add({ accountId, block });
   }
 
-  private async giveBack(entry: { accountId: string; block: Held }): Promise<void> {
+  private async giveBack(entry: { accountId: string; block: HeldBlock }): Promise<void> {
     const { first, last, next, holder, free, unsure, inHand } = entry.block;
     const left = [...toRanges(free), ...(next <= last ? [{ first: next, last }] : [])];
     const open = [...unsure, ...inHand];

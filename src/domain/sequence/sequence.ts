@@ -1,3 +1,4 @@
+import { UNITS } from '../basics/duration.js';
 import type { LostNumbers } from './lost-numbers.js';
 import type { NumberRange } from './ranges.js';
 
@@ -11,19 +12,19 @@ export const SEQUENCE = {
   /** Each further block is twice as large as the one before, up to this. */
   largestBlock: 512,
   /** Time after which the rest of a block that a process does not use is declared void, milliseconds. */
-  idleBlockMs: 3_600_000,
+  idleBlockMs: UNITS.h,
   /**
    * A process may use its blocks for so long after it last said that it is there, milliseconds; also after it was
    * stopped (SIGSTOP) and goes on.
    */
-  holderLeaseMs: 600_000,
+  holderLeaseMs: 10 * UNITS.m,
   /** How often it says so, milliseconds. */
-  renewEveryMs: 60_000,
+  renewEveryMs: UNITS.m,
   /**
    * How long after the end of a process nobody can use its numbers any more, milliseconds: an insert whose end nobody
    * knows is under way for seconds.
    */
-  settleAfterMs: 3_600_000,
+  settleAfterMs: UNITS.h,
 } as const;
 
 /** Numbers that a process may give to events of an account. */

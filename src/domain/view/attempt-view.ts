@@ -1,6 +1,6 @@
 import { type Attempt, webhookTimestamp } from '../attempt/attempt.js';
 import type { AcceptedEvent } from '../delivery/delivery.js';
-import { contextOf } from '../ledger/sealed-event.js';
+import { contextOf } from '../delivery/sealed-event.js';
 import { hostOf } from '../ledger/summaries.js';
 import { type AttemptFilter, isAsked } from '../list/attempt-filter.js';
 import type { PayloadSealer } from '../privacy/payload-sealer.js';
@@ -73,23 +73,23 @@ export function askedAttempts(
 }
 
 /** How an attempt ended. */
-type Result = Pick<Attempt, 'status_code' | 'error_code'>;
+type ResultFields = Pick<Attempt, 'status_code' | 'error_code'>;
 
 /**
  * The latest attempt of a delivery, as a list shows it if it is asked to; of an open one without its duration: lists do
  * not read its record.
  */
-export type LastAttempt = Pick<Attempt, 'number'> & Partial<Pick<Attempt, 'duration_ms'>> & Result;
+export type LastAttempt = Pick<Attempt, 'number'> & Partial<Pick<Attempt, 'duration_ms'>> & ResultFields;
 
 /** The latest of some attempts; `undefined` if there are none. */
 export function lastOf(
-  attempts: readonly (Pick<Attempt, 'number' | 'duration_ms'> & Result)[],
+  attempts: readonly (Pick<Attempt, 'number' | 'duration_ms'> & ResultFields)[],
 ): LastAttempt | undefined {
   const last = attempts.at(-1);
   return last && { number: last.number, duration_ms: last.duration_ms, ...resultOf(last) };
 }
 
-export function resultOf({ status_code, error_code }: Result): Result {
+export function resultOf({ status_code, error_code }: ResultFields): ResultFields {
   return {
     ...(status_code !== undefined && { status_code }),
     ...(error_code !== undefined && { error_code }),

@@ -1,3 +1,4 @@
+import { UNITS } from '../../domain/basics/duration.js';
 import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
@@ -11,7 +12,7 @@ const references = collection('account_references', {
 });
 
 /** A claim that no account has taken up by now was left by a crash, milliseconds. */
-const CLAIM_MS = 60_000;
+const CLAIM_MS = UNITS.m;
 
 /** The references by which platforms call their accounts, each once: unique by `_id`, which holds on every server. */
 export class AccountReferences extends repositoryOf(references) {

@@ -3,6 +3,7 @@ import type { Connection } from 'mongoose';
 import { API_KEY, type Scope } from '../../domain/access/api-key.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
@@ -57,7 +58,7 @@ export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey
    * So exact is `last_used_at`: one update per key, process and minute. Of more keys than these, some are noted more
    * often.
    */
-  private readonly noted = new LRUCache<string, true>({ ...roomFor(10_000), ttl: 60_000 });
+  private readonly noted = new LRUCache<string, true>({ ...roomFor(10_000), ttl: UNITS.m });
 
   constructor(connection: Connection, changes: ChangeRepository, { token_lifetime_ms }: Timings) {
     super(apiKeys(connection), changes, token_lifetime_ms, {

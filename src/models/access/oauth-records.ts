@@ -1,6 +1,7 @@
 import type { Connection } from 'mongoose';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { profileOfSubject } from '../../domain/access/subject.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, may, must } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
@@ -40,14 +41,14 @@ const records = (name: string, keptFor: number) =>
   });
 type RecordModel = ReturnType<ReturnType<typeof records>>;
 /** Expired tokens are kept for a day, so that the response can be `expired_token` rather than `invalid_token`. */
-const tokens = records('oauth_tokens', 24 * 3_600);
+const tokens = records('oauth_tokens', UNITS.d / UNITS.s);
 const state = records('oauth_state', 0);
 /** Marks that something ended before it expired. */
 const marks = collection('oauth_marks', {
   /** `consumed:`, `revoked:`, `grant:`, `client:` or `profile:`, and what of. */
   _id: must(String),
   /** Kept for 60 days: longer than any token lives. */
-  at: must(Date, { expires: 60 * 24 * 3_600 }),
+  at: must(Date, { expires: (60 * UNITS.d) / UNITS.s }),
 });
 
 /** How far this machine's clock, which the library goes by, is behind the one that all processes share. Seconds. */

@@ -1,6 +1,7 @@
 import type { Connection } from 'mongoose';
 import { PORTAL_TOKEN, type PortalScope, type PortalSession } from '../../domain/access/portal-session.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
@@ -30,7 +31,7 @@ const portalSessions = collection(
     /**
      * A session is kept for a day after that, so that its token is answered `expired_token` and not `invalid_token`.
      */
-    expires_at: must(Date, { expires: 24 * 3_600 }),
+    expires_at: must(Date, { expires: UNITS.d / UNITS.s }),
     revoked_at: may(Date),
     return_url: may(String),
     ...recordedFields,

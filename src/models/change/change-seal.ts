@@ -1,5 +1,6 @@
 import type { Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import type { Change } from '../../domain/change/change.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../domain/records/record.js';
 import { RecordAlteredError } from '../../domain/records/record-altered.js';
@@ -25,7 +26,7 @@ export interface LoggableChange extends SaltedChange {
 }
 
 /** No setting keeps changes for less than a day; MongoDB may be an hour early, by another clock. Milliseconds. */
-const SURELY_KEPT_MS = 23 * 3_600_000;
+const SURELY_KEPT_MS = 23 * UNITS.h;
 
 /**
  * Tags changes from the first write on, under a key that is not in the database: until the log has a leaf of a change,

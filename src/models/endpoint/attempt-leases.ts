@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 
 /** A lease, and when it ends by itself, milliseconds since the epoch. */
-interface Held {
+interface HeldLease {
   holder: string;
   until: number;
 }
@@ -13,14 +14,14 @@ interface Held {
 const leases = collection('attempt_leases', {
   /** The endpoint. */
   _id: must(String),
-  held: must<Held[]>([{ _id: false, holder: must(String), until: must(Number) }]),
+  held: must<HeldLease[]>([{ _id: false, holder: must(String), until: must(Number) }]),
   /** One more with each write: only who has read the latest writes the next. */
   revision: must(Number),
   expires_at: must(Date, { expires: 0 }),
 });
 
 /** Endpoints without leases for so long are forgotten, milliseconds. */
-const REMEMBERED_MS = 3_600_000;
+const REMEMBERED_MS = UNITS.h;
 
 /** Leases for attempts at endpoints that allow few at once, given out for all processes together. */
 export class AttemptLeaseRepository extends repositoryOf(leases) {
@@ -38,12 +39,12 @@ export class AttemptLeaseRepository extends repositoryOf(leases) {
 
   /** A lease that cannot be given back ends by itself. */
   private async giveBack(endpointId: string, holder: string): Promise<void> {
-    const others = (held: Held[]) => held.filter((one) => one.holder !== holder);
+    const others = (held: HeldLease[]) => held.filter((one) => one.holder !== holder);
     await this.change(endpointId, others).catch(() => undefined);
   }
 
   /** @param next the leases to be held; `undefined` to leave them @returns whether they were changed */
-  private change(_id: string, next: (held: Held[]) => Held[] | undefined): Promise<boolean> {
+  private change(_id: string, next: (held: HeldLease[]) => HeldLease[] | undefined): Promise<boolean> {
     return this.queueOf(_id)(async () => {
       for (;;) {
         const found = await this.model.findById(_id).lean();

@@ -1,3 +1,4 @@
+import { UNITS } from '../../domain/basics/duration.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { collection, must, repositoryOf } from '../mongo/collection.js';
 
@@ -10,7 +11,7 @@ const turns = collection('delivery_turns', {
 });
 
 /** Longer than any delivery waits for its turn, milliseconds. */
-const REMEMBERED_MS = 14 * 24 * 3_600_000;
+const REMEMBERED_MS = 14 * UNITS.d;
 
 /** Assigns turns to deliver to endpoints with a rate limit, for all processes together. */
 export class DeliveryTurnRepository extends repositoryOf(turns) {

@@ -1,4 +1,5 @@
 import { type Connection, type Model, Schema } from 'mongoose';
+import { UNITS } from '../../domain/basics/duration.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { collection, must } from '../mongo/collection.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
@@ -6,9 +7,9 @@ import { insertMissing } from '../mongo/insert-missing.js';
 import type { EventDocument, EventSeal } from './event-document.js';
 
 /** How long a decision waits to be carried out while no process runs, milliseconds. */
-const KEPT_MS = 30 * 24 * 3_600_000;
+const KEPT_MS = 30 * UNITS.d;
 /** For how long a decision whose own write failed may still turn up, milliseconds. */
-const DOUBTED_MS = 600_000;
+const DOUBTED_MS = 10 * UNITS.m;
 
 const batches = collection('event_batches', {
   /** The first of its events. */

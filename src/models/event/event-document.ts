@@ -1,7 +1,7 @@
 import { type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { isSubjectMark } from '../../domain/delivery/sealed-event.js';
 import type { StoredEvent, StoredTarget } from '../../domain/delivery/stored-event.js';
-import { isSubjectMark } from '../../domain/ledger/sealed-event.js';
 import { canonicalJson } from '../../domain/records/canonical-json.js';
 import type { EventRow } from '../../domain/records/stored.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { madeOnce } from '../../domain/basics/bounded-memory.js';
-import type { EventName, EventPayloads } from '../../domain/delivery/event-payloads.js';
+import type { EventName, EventPayloads } from '../../domain/delivery/stored-event.js';
 import { keyNameOf } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { RecordAlteredError } from '../../domain/records/record-altered.js';

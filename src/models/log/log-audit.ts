@@ -1,11 +1,12 @@
 import type { LogLeaves } from '../../../packages/tlog/src/index.js';
 import { edgeAmong, growTiles, rootOfEdge, type Tile } from '../../../packages/tlog/src/index.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { LogTiles } from './log-tiles.js';
 
 /** A process looks at the whole log when it first signs, and then once in this time, milliseconds. */
-const AUDIT_EVERY_MS = 24 * 3_600_000;
+const AUDIT_EVERY_MS = UNITS.d;
 
 /** The tree that is looked at. */
 interface SignedTree {

@@ -39,7 +39,7 @@ export type DocumentOf<F extends Fields> = {
 };
 
 type Scalar = StringConstructor | NumberConstructor | BooleanConstructor | DateConstructor;
-type Held<S extends Scalar> = S extends DateConstructor ? Date : ReturnType<S>;
+type ScalarValue<S extends Scalar> = S extends DateConstructor ? Date : ReturnType<S>;
 type FieldOptions = Pick<
   SchemaTypeOptions<unknown>,
   'default' | 'expires' | 'index' | 'sparse' | 'unique'
@@ -51,14 +51,14 @@ type FieldOptions = Pick<
 };
 
 /** @param type as mongoose has it; the type parameter says more exactly what the field holds */
-export function must<S extends Scalar>(type: S, options?: FieldOptions): Must<Held<S>>;
+export function must<S extends Scalar>(type: S, options?: FieldOptions): Must<ScalarValue<S>>;
 export function must<T>(type: unknown, options?: FieldOptions): Must<T>;
 export function must(type: unknown, options?: FieldOptions): Must<unknown> {
   return { type, required: true, ...options };
 }
 
 /** The same for a field that may be absent, which a list is where there is none. */
-export function may<S extends Scalar>(type: S, options?: FieldOptions): May<Held<S>>;
+export function may<S extends Scalar>(type: S, options?: FieldOptions): May<ScalarValue<S>>;
 export function may<T>(type: unknown, options?: FieldOptions): May<T>;
 export function may(type: unknown, options?: FieldOptions): May<unknown> {
   return { type, default: undefined, ...options } as May<unknown>;

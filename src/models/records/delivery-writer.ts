@@ -4,7 +4,7 @@ import type { Connection } from 'mongoose';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
-import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
+import type { EventPayloads } from '../../domain/delivery/stored-event.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type RecordKey, type RecordSalts, saltPurposes } from '../../domain/records/commitments.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { UNITS } from '../../domain/basics/duration.js';
 import {
   type End,
   type EndNotice,
@@ -16,7 +17,7 @@ const TOLD = '';
  * An end that was told is remembered for so long, milliseconds: whoever keeps its row again after a
  * crash notes it once more.
  */
-const REMEMBERED_MS = 3_600_000;
+const REMEMBERED_MS = UNITS.h;
 
 const ends = collection(
   'unannounced_ends',

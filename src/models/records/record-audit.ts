@@ -1,4 +1,5 @@
 import type { Model } from 'mongoose';
+import { UNITS } from '../../domain/basics/duration.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { EventDocument } from '../event/event-document.js';
 import { inOnePass } from '../mongo/in-order.js';
@@ -6,7 +7,7 @@ import type { DeliveryDocument } from './row-documents.js';
 import type { UnalteredReader } from './unaltered.js';
 
 /** Documents that expire within this may be gone already, milliseconds: MongoDB removes them now and then. */
-const GOING_MS = 3_600_000;
+const GOING_MS = UNITS.h;
 
 /** A closed row as it is stored. */
 export type ClosedRow = Pick<DeliveryDocument, '_id' | 'revision'> & { record: string; segment: string };

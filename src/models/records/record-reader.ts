@@ -3,7 +3,7 @@ import { leafHash } from '../../../packages/tlog/src/index.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, OPEN_STATUSES, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
-import type { EventPayloads } from '../../domain/delivery/event-payloads.js';
+import type { EventPayloads } from '../../domain/delivery/stored-event.js';
 import { type EventHead, idAt } from '../../domain/feed/feed.js';
 import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';

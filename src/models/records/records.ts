@@ -1,5 +1,7 @@
 import type { Connection } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { UNITS } from '../../domain/basics/duration.js';
+import { groupedBy } from '../../domain/basics/objects.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';
 import { FIRST_OPEN_POSITION } from '../../domain/records/stored.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
@@ -12,7 +14,7 @@ import { RowTags } from './row-tags.js';
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
 /** A payload of which something is still to be sent is looked at again after this, milliseconds. */
-const POSTPONED_MS = 3_600_000;
+const POSTPONED_MS = UNITS.h;
 
 /** How long closed deliveries are kept, and how long the payloads of their events. */
 export interface Retention {
@@ -79,11 +81,9 @@ export class RecordRepository extends RecordReader {
   private async withOpenDeliveries(
     events: readonly { _id: string; account_id: string }[],
   ): Promise<Set<string>> {
-    const ofAccount = new Map<string, string[]>();
-    for (const { _id, account_id } of events)
-      ofAccount.set(account_id, [...(ofAccount.get(account_id) ?? []), _id]);
     const open = new Set<string>();
-    for (const [account_id, ids] of ofAccount) {
+    for (const [account_id, some] of groupedBy(events, (event) => event.account_id)) {
+      const ids = some.map(({ _id }) => _id);
       const condition = { account_id, event_id: { $in: ids }, position: { $gte: FIRST_OPEN_POSITION } };
       for (const { event_id } of await this.deliveryModel.find(condition, { event_id: 1 }).lean())
         open.add(event_id);

@@ -35,7 +35,7 @@ const INCIDENT_LAG_MS = 10_000;
 const MAX_INCIDENTS = 50;
 
 /** Business keys are not read of larger payloads, bytes: a list would parse a hundred of them. */
-export const MAX_KEYED_PAYLOAD_BYTES = 65_536;
+const MAX_KEYED_PAYLOAD_BYTES = 65_536;
 
 /** Fields that lists of deliveries show only on request. */
 export const ROW_EXTRAS = ['last_attempt', 'business_keys'] as const;

@@ -1,3 +1,4 @@
+import { UNITS } from '../../domain/basics/duration.js';
 import type { Execution } from './visibility/visibility.js';
 
 /** When what an execution stands for was started. Others than its first run say so. ISO 8601, UTC. */
@@ -6,4 +7,4 @@ export function startedAt(execution: Execution): string {
 }
 
 /** Machines' clocks differ, and a start may be recorded as a moment before its event was accepted. Milliseconds. */
-export const CLOCKS_DIFFER_MS = 60_000;
+export const CLOCKS_DIFFER_MS = UNITS.m;

@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor } from './visibility/cursor.js';
 import type { Page } from './visibility/visibility.js';
 
 /** Rows that are read for one page: it ends with fewer items if not enough of them match. */
-export const MAX_EXAMINED = 500;
+const MAX_EXAMINED = 500;
 
 const CURSOR = z.tuple([z.string().regex(POSITION)]);
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { UNITS } from '../../domain/basics/duration.js';
 import { SEARCH_ATTRIBUTES } from '../../domain/ledger/search-attributes.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { GRPC, type GrpcCode, hasCode } from '../errors.js';
@@ -11,9 +12,9 @@ import {
 } from './namespace/administration.js';
 import { missingAttributes, REFUSED, typeNumber } from './namespace/search-attributes.js';
 
-const USABLE_WITHIN_MS = 60_000;
+const USABLE_WITHIN_MS = UNITS.m;
 const POLL_MS = 200;
-const DAY_S = 86_400;
+const DAY_S = UNITS.d / UNITS.s;
 
 /**
  * Creates the namespace with its retention and search attributes, or updates an existing one. It may be called any
@@ -67,7 +68,7 @@ export async function requirePreparedNamespace(connection: TemporalConnection, n
 }
 
 /** Temporal has not been prepared for this version. */
-export class NamespaceNotPreparedError extends Error {
+class NamespaceNotPreparedError extends Error {
   constructor(what: string) {
     super(`${what}. Run "hookline migrate", then start again.`);
     this.name = 'NamespaceNotPreparedError';
@@ -75,7 +76,7 @@ export class NamespaceNotPreparedError extends Error {
 }
 
 /** The server does not let this caller make what is missing; the message has the commands for somebody who may. */
-export class AdministrationNeededError extends Error {
+class AdministrationNeededError extends Error {
   /** As they are shown: there are commands to paste. */
   readonly lines: readonly string[] = this.message.split('\n');
 

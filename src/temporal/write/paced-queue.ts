@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pThrottle from 'p-throttle';
 
 /** Those that wait under one name: each is told whether to go on. */
-type Place = ((mayGoOn: boolean) => void)[];
+type Waiters = ((mayGoOn: boolean) => void)[];
 
 /**
  * Lets those that wait go on, so many in a period: those that were promoted first, and otherwise in the order in which
@@ -11,7 +11,7 @@ type Place = ((mayGoOn: boolean) => void)[];
  */
 export class PacedQueue {
   /** Places, by name. */
-  private readonly waiting = new Map<string, Place>();
+  private readonly waiting = new Map<string, Waiters>();
   /** Names of those that wait and go first. */
   private readonly promoted = new Set<string>();
   /** Until when nobody goes on, as by `performance.now()`. */

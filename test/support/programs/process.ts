@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { indexEvents } from '../parts/index-events.js';
+import { makeUniqueIndexes } from '../parts/unique-indexes.js';
 import { countStart } from '../started.js';
 import { HOOKLINE } from './build.js';
 
@@ -81,7 +81,7 @@ export async function startServiceProcess(
   environment: Record<string, string>,
   more: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  await indexEvents(environment['MONGODB_URI'] ?? '');
+  await makeUniqueIndexes(environment['MONGODB_URI'] ?? '');
   const { program, args, env } = hookline('serve', { ...environment, HOOKLINE_LOG_LEVEL: 'info' }, more);
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);

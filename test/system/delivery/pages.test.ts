@@ -4,7 +4,7 @@ import { createKeeper } from '../../../src/bin/service/ledger.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { DeliveryRecord, DeliveryStatus } from '../../../src/domain/delivery/delivery.js';
-import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
+import { storableEvent } from '../../../src/domain/delivery/sealed-event.js';
 import type { DeliveryFilter } from '../../../src/domain/list/delivery-filter.js';
 import { listRows } from '../../../src/temporal/read/delivery-reader.js';
 import { PURCHASE } from '../../support/api-client.js';

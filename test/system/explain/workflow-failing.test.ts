@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
 import { createKeeper } from '../../../src/bin/service/ledger.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { storableEvent } from '../../../src/domain/ledger/sealed-event.js';
+import { storableEvent } from '../../../src/domain/delivery/sealed-event.js';
 import { deliveryAttributes } from '../../../src/domain/ledger/search-attributes.js';
 import {
   DELIVERY_TYPE,

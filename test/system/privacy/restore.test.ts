@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { reapply } from '../../../src/bin/privacy/privacy.js';
-import { requireBoxes } from '../../../src/bin/process/secrets.js';
-import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
-import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import {
   type ErasureLine,
   MAX_ERASURE_LINE,
   writeErasureLine,
-} from '../../../src/domain/records/erasure-line.js';
+} from '../../../src/bin/privacy/erasure-line.js';
+import { reapply } from '../../../src/bin/privacy/privacy.js';
+import { requireBoxes } from '../../../src/bin/process/secrets.js';
+import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
+import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { dump, restore } from '../../support/outside/dump.js';
 import { recorded } from '../../support/parts/records.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isSubjectMark } from '../../../src/domain/ledger/sealed-event.js';
+import { isSubjectMark } from '../../../src/domain/delivery/sealed-event.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';

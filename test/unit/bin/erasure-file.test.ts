@@ -7,10 +7,10 @@ import {
   type SomeErasure,
   writeErasureFile,
 } from '../../../src/bin/privacy/erasure-file.js';
+import { MAX_ERASURE_LINE } from '../../../src/bin/privacy/erasure-line.js';
 import { newSecretKey, parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { newDataKey } from '../../../src/domain/privacy/data-key.js';
-import { MAX_ERASURE_LINE } from '../../../src/domain/records/erasure-line.js';
 
 const AT = '2026-11-26T12:00:00.000Z';
 

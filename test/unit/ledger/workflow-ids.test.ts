@@ -8,7 +8,6 @@ import {
   parseDeliveryWorkflowId,
   parseFanOutWorkflowId,
   releaseWorkflowId,
-  replayIdIn,
   replayWorkflowId,
   rotationWorkflowId,
   verificationWorkflowId,
@@ -44,7 +43,6 @@ describe('workflow ids', () => {
         rotationWorkflowId(account_id, endpoint_id),
         verificationWorkflowId(account_id, endpoint_id),
         replayWorkflowId(account_id, replay_id),
-        replayIdIn(replayWorkflowId(account_id, replay_id)),
       ],
       [
         `incident:${endpoint_id}:${account_id}`,
@@ -52,7 +50,6 @@ describe('workflow ids', () => {
         `rotation:${endpoint_id}:${account_id}`,
         `verify:${endpoint_id}:${account_id}`,
         `replay:${replay_id}:${account_id}`,
-        replay_id,
       ],
     );
   });

@@ -17,7 +17,7 @@ const picker = () => (window as { showSaveFilePicker?: Picker }).showSaveFilePic
 export const writesToDisk = (): boolean => picker() !== undefined;
 
 /** The largest file that is held in memory, bytes. */
-export const MOST_IN_MEMORY = 512 * 1024 * 1024;
+const MOST_IN_MEMORY = 512 * 1024 * 1024;
 
 /**
  * Asks where to put a file, if the browser can. Must be called when something is clicked.

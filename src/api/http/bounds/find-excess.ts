@@ -28,7 +28,7 @@ export function findExcess(
   path: PropertyKey[] = [],
 ): Excess | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const def = schema._zod.def as unknown as Definition;
+  const def = schema._zod.def as unknown as ZodDefinition;
   switch (def.type) {
     case 'array':
       return Array.isArray(value) ? excessOfEntries(schema, def.element, value, path) : undefined;
@@ -55,7 +55,7 @@ export function findExcess(
 type Members = Record<string, unknown>;
 
 /** The parts of zod's definitions that are read here. */
-type Definition =
+type ZodDefinition =
   | { type: 'array'; element: z.core.$ZodType }
   | { type: 'record'; valueType: z.core.$ZodType }
   | { type: 'object'; shape: Record<string, z.core.$ZodType> }
@@ -93,7 +93,7 @@ function excessOfEntries(
 }
 
 function excessOfObject(
-  { shape }: Extract<Definition, { type: 'object' }>,
+  { shape }: Extract<ZodDefinition, { type: 'object' }>,
   members: Members,
   path: PropertyKey[],
 ): Excess | undefined {

@@ -1,3 +1,4 @@
+import { UNITS } from '../../../domain/basics/duration.js';
 import { announcements, resolveVersion } from '../../../domain/http/versions.js';
 import type { Middleware } from '../context.js';
 
@@ -22,7 +23,7 @@ export const setAnswerHeaders: Middleware = async (ctx, next) => {
     // The wildcard does not cover Authorization.
     'access-control-allow-headers': 'Authorization, *',
     // Seconds: a browser may remember it for a day.
-    'access-control-max-age': String(24 * 3_600),
+    'access-control-max-age': String(UNITS.d / UNITS.s),
   });
   ctx.status = 204;
 };

@@ -12,7 +12,7 @@ import { listOperation } from '../../http/paging.js';
 import { timeSchema as time } from '../../http/schemas.js';
 import { invalidRequest } from '../../http/validation.js';
 
-export const apiKeySchema = z
+const apiKeySchema = z
   .object({
     id: z.string(),
     account_id: z.string(),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { OPERATOR_SCOPES } from '../../../domain/access/api-key.js';
 import { PORTAL_SCOPES } from '../../../domain/access/portal-session.js';
 import type { SignIn } from '../../../domain/access/sign-in-codes.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { OPERATOR } from '../../../domain/change/change.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
@@ -36,7 +37,7 @@ async function tokenFor(
   { role, account_id }: SignIn,
 ): Promise<string> {
   // A day's work.
-  const expires_at = new Date(sharedNow() + 12 * 3_600_000);
+  const expires_at = new Date(sharedNow() + 12 * UNITS.h);
   if (role === 'portal') {
     const input = { name: 'hookline dev', scopes: [...PORTAL_SCOPES], expires_at };
     return (await portalSessions.create(account_id, input, OPERATOR)).token;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Network, readNetwork } from '../../../../packages/egress/src/addresses/index.js';
 import { ATTEMPT_ERROR_CODES } from '../../../domain/attempt/attempt.js';
-import { parseDuration } from '../../../domain/basics/duration.js';
+import { parseDuration, UNITS } from '../../../domain/basics/duration.js';
 import { idPattern } from '../../../domain/basics/ids.js';
 import { isClosed, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/business-keys.js';
@@ -139,7 +139,7 @@ export const attemptParameters = {
     'Has an attempt that connected to an address in none of these networks, with commas between',
   ),
   // No attempt takes an hour.
-  any_attempt_longer_than: durationSchema(0, 3_600_000)
+  any_attempt_longer_than: durationSchema(0, UNITS.h)
     .optional()
     .meta({ description: 'Has an attempt that took longer than this, such as 5s or 1500ms' }),
   any_attempt_error_code: z

@@ -23,7 +23,7 @@ import { originOf } from '../../http/origin.js';
  */
 const MAX_CONFLICTS = 5;
 
-type Dependencies = Pick<ApiDependencies, 'database' | 'starter' | 'endpointWorkflows'>;
+type WriteDependencies = Pick<ApiDependencies, 'database' | 'starter' | 'endpointWorkflows'>;
 
 /**
  * Registers an endpoint or a listener, and starts its verification if it needs one.
@@ -77,7 +77,7 @@ export async function createEndpoint(
  * become too long
  */
 export async function changeEndpoint(
-  dependencies: Dependencies,
+  dependencies: WriteDependencies,
   ctx: Context,
   id: string,
   decide: (before: EndpointWithSecrets) => EndpointInput,
@@ -108,7 +108,7 @@ export async function changeEndpoint(
 }
 
 async function followUp(
-  { starter, endpointWorkflows }: Dependencies,
+  { starter, endpointWorkflows }: WriteDependencies,
   before: StoredEndpoint,
   after: StoredEndpoint,
   resumes: boolean,
@@ -127,7 +127,7 @@ async function followUp(
  * @throws Problem 404 if the account has no such endpoint
  */
 export async function deleteEndpoint(
-  { database: { changes, endpoints, inboxes, listeners }, starter }: Dependencies,
+  { database: { changes, endpoints, inboxes, listeners }, starter }: WriteDependencies,
   account_id: string,
   id: string,
   origin: Origin,

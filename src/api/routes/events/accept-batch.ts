@@ -14,7 +14,7 @@ import {
 } from './accept-event.js';
 
 /** Deliveries of all events that are accepted together or not at all. */
-export const MAX_BATCH_DELIVERIES = 10_000;
+const MAX_BATCH_DELIVERIES = 10_000;
 
 /** The outcome for one of several events: it is stored, or the error for which it is not. */
 export type BatchOutcome = { checked: CheckedEvent; kept: KeptEvent } | { error: unknown };

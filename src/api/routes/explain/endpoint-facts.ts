@@ -4,7 +4,7 @@ import type { EndpointNow } from '../../../domain/explain/explain-delivery.js';
 import { endpointAt } from '../../../models/endpoint/registrations.js';
 import type { ApiDependencies } from '../../http/context.js';
 
-type Dependencies = Pick<ApiDependencies, 'database' | 'incidents'>;
+type FactDependencies = Pick<ApiDependencies, 'database' | 'incidents'>;
 
 /** When and by whom something was done. */
 interface Done {
@@ -14,7 +14,7 @@ interface Done {
 
 /** Facts about an endpoint as it was when an event was accepted; `undefined` if the account never had it. */
 export async function endpointFacts(
-  { database }: Dependencies,
+  { database }: FactDependencies,
   accountId: string,
   id: string,
   acceptedAt: string,
@@ -33,7 +33,7 @@ export async function endpointFacts(
 
 /** An endpoint of an account as it is now; `undefined` if it has been deleted. */
 export async function endpointNow(
-  { database, incidents }: Dependencies,
+  { database, incidents }: FactDependencies,
   accountId: string,
   id: string,
 ): Promise<EndpointNow | undefined> {
@@ -52,7 +52,7 @@ export async function endpointNow(
 
 /** When and by whom an endpoint was deleted; `undefined` if it was not, or that is not kept any more. */
 export async function deletionOf(
-  { database }: Dependencies,
+  { database }: FactDependencies,
   accountId: string,
   id: string,
 ): Promise<Done | undefined> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX_KEY_NAME_LENGTH } from '../../../../packages/payload-contract/src/schema/schema-keywords.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { type IdKind, idPattern, isId } from '../../../domain/basics/ids.js';
 import {
@@ -71,7 +72,7 @@ const answerSchema = z
 /** One question for everything that the installation has. */
 export function searchOperations(dependencies: ApiDependencies): Operation[] {
   const { database } = dependencies;
-  const names = new ShortCache<string[]>(60_000, 1);
+  const names = new ShortCache<string[]>(UNITS.m, 1);
   return [
     operation('post', '/installation/search', 'searchInstallation', {
       summary: 'Search all accounts by an id, a business key, the name of an account, or a host',

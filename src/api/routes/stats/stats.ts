@@ -30,7 +30,7 @@ const INTERVALS = {
 type Interval = keyof typeof INTERVALS;
 
 /** A period of whole intervals, milliseconds since the epoch. */
-interface Period {
+interface StatsPeriod {
   from: number;
   to: number;
 }
@@ -71,7 +71,7 @@ export function statsOperations({ backlog, database }: ApiDependencies): Operati
 }
 
 /** The whole intervals that contain a period; by default the last day. @throws Problem if it is empty or too long */
-function periodOf(interval: Interval, after: Date | undefined, before: Date | undefined): Period {
+function periodOf(interval: Interval, after: Date | undefined, before: Date | undefined): StatsPeriod {
   const { ms, longestMs } = INTERVALS[interval];
   const end = before?.getTime() ?? sharedNow();
   const begin = after?.getTime() ?? end - UNITS.d;
@@ -101,7 +101,7 @@ function viewOpen({ deliveries, isComplete, overdueBefore }: OpenAt, ms: number)
 
 function viewClosed(
   slots: readonly ClosedSlot[],
-  { from, to, interval, ms }: Period & { interval: string; ms: number },
+  { from, to, interval, ms }: StatsPeriod & { interval: string; ms: number },
 ) {
   const endpoints = sumsBy(slots, ({ endpoint_id }) => endpoint_id).sort(largestFirst);
   const kinds = sumsBy(slots, ({ event_kind }) => event_kind).sort(largestFirst);

@@ -43,8 +43,8 @@ const subscription = z.object({
   ),
 });
 
-type Endpoint = z.output<typeof endpoint>;
-type Subscription = z.output<typeof subscription>;
+type ConvoyEndpoint = z.output<typeof endpoint>;
+type ConvoySubscription = z.output<typeof subscription>;
 
 const isSubscription = (part: unknown) => subscription.safeParse(part).success;
 
@@ -75,7 +75,7 @@ function contentOf(page: object): unknown {
   return 'content' in page ? page.content : undefined;
 }
 
-function found(one: Endpoint, subscriptions: readonly Subscription[]): ForeignEndpoint | LeftOut {
+function found(one: ConvoyEndpoint, subscriptions: readonly ConvoySubscription[]): ForeignEndpoint | LeftOut {
   const { uid, url, name, owner_id, status, rate_limit, rate_limit_duration } = one;
   const kinds = new Set(subscriptions.flatMap(({ filter_config }) => filter_config?.event_types ?? []));
   if (kinds.size === 0)
@@ -112,7 +112,7 @@ function found(one: Endpoint, subscriptions: readonly Subscription[]): ForeignEn
 }
 
 /** Headers that prove who sends, if the proof can be sent as such. */
-function headersOf(authentication: Endpoint['authentication']): {
+function headersOf(authentication: ConvoyEndpoint['authentication']): {
   headers: Record<string, string>;
   isOther?: boolean;
 } {

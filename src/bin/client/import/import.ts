@@ -17,7 +17,7 @@ const FORMATS: Readonly<Record<string, Format>> = { svix, convoy, outpost };
 const ORIGIN = 'imported_from';
 
 /** Outcome for one endpoint of the list. */
-type Outcome = { id: string; notes?: string[] } & (
+type ImportOutcome = { id: string; notes?: string[] } & (
   | { outcome: 'made' | 'there_already' | 'would_be_made'; endpoint?: Schemas['Endpoint'] }
   | { outcome: 'left_out' | 'refused'; why: string }
 );
@@ -58,7 +58,7 @@ async function importOne(
   one: ForeignEndpoint | LeftOut,
   before: ReadonlyMap<string, Schemas['Endpoint']>,
   isDry: boolean,
-): Promise<Outcome> {
+): Promise<ImportOutcome> {
   const { id } = one;
   if ('why' in one) return { id, outcome: 'left_out', why: one.why };
   const origin = `${service}:${id}`;
@@ -85,7 +85,7 @@ function withoutSecret({ secret: _, ...endpoint }: Schemas['EndpointWithSecret']
   return endpoint;
 }
 
-function show(outcome: Outcome, { json }: Values): void {
+function show(outcome: ImportOutcome, { json }: Values): void {
   if (json === true) {
     printJson(outcome);
     return;

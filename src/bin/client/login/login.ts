@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as oauth from 'oauth4webapi';
 import { childEnvironment } from '../../../../packages/embedded-servers/src/index.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { CommandError, type Values } from '../../command.js';
 import { checkUrl, DEFAULT_URL } from '../connection.js';
 import { note, plain, print } from '../terminal.js';
@@ -15,7 +16,7 @@ import { loginFrom } from './tokens.js';
 const DEFAULT_SCOPES =
   'events:write deliveries:read deliveries:write endpoints:read endpoints:write profile:read';
 /** How long the person may take, milliseconds. */
-const LOGIN_LIMIT_MS = 10 * 60_000;
+const LOGIN_LIMIT_MS = 10 * UNITS.m;
 
 /**
  * Logs a person in by OAuth: authorization code with PKCE (RFC 7636) and a redirect to this machine (RFC 8252, section

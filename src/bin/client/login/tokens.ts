@@ -1,8 +1,9 @@
+import { UNITS } from '../../../domain/basics/duration.js';
 import { CommandError } from '../../command.js';
 import { type KeptLogin, locked, readLogin, removeLogin, writeLogin } from './store.js';
 
 /** A token that ends sooner is replaced before it is used, milliseconds. */
-const MARGIN_MS = 60_000;
+const MARGIN_MS = UNITS.m;
 
 /** The access token of a login, refreshed if it ends soon. @throws CommandError if the person has to log in again */
 export async function tokenOf(login: KeptLogin): Promise<string> {

@@ -8,7 +8,7 @@ const POLL_MS = 500;
 /** How long the deliveries of an event are waited for at most, if nobody says it. */
 const DEFAULT_WAIT = '10m';
 
-type Listed = ItemOf<'/v18.0/deliveries'>;
+type AwaitedDelivery = ItemOf<'/v18.0/deliveries'>;
 
 /** How long to wait, as it was typed and in milliseconds. @throws CommandError if that is no time */
 export function timeoutOf({ timeout = DEFAULT_WAIT }: Values): { text: string; ms: number } {
@@ -54,10 +54,10 @@ export async function waitForEnds(
   }
 }
 
-const isOver = ({ closed_at, status }: Listed, values: Values) =>
+const isOver = ({ closed_at, status }: AwaitedDelivery, values: Values) =>
   closed_at !== undefined || (status === 'parked' && values['while-parked'] !== true);
 
-function showEnd(delivery: Listed, { json }: Values): void {
+function showEnd(delivery: AwaitedDelivery, { json }: Values): void {
   if (delivery.status !== 'delivered') process.exitCode = 1;
   if (json === true) {
     printJson(delivery);
@@ -74,12 +74,12 @@ function showEnd(delivery: Listed, { json }: Values): void {
 }
 
 /** Says what a delivery waits for, once for each reason; of an attempt that is being made there is nothing to say. */
-function tellWait(delivery: Listed, waiting: Map<string, string>, { json }: Values): void {
+function tellWait(delivery: AwaitedDelivery, waiting: Map<string, string>, { json }: Values): void {
   const line = lineOf(delivery, plain(delivery.status));
   if (waiting.get(delivery.id) === line) return;
   waiting.set(delivery.id, line);
   if (json !== true && delivery.status !== 'delivering') note(style('dim', line));
 }
 
-const lineOf = ({ endpoint_id, reason }: Listed, state: string) =>
+const lineOf = ({ endpoint_id, reason }: AwaitedDelivery, state: string) =>
   `  ${plain(endpoint_id)}  ${state}  ${plain(reason)}`;

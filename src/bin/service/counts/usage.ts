@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
+import { UNITS } from '../../../domain/basics/duration.js';
 import type { UsageRepository } from '../../../models/stats/usage.js';
 import { repeat, warnUnlessOutage } from '../../process/repeat.js';
 
 /** How often it is looked whether an hour is to be counted, milliseconds. */
-const LOOK_MS = 10 * 60_000;
+const LOOK_MS = 10 * UNITS.m;
 
 /** Counts the use of the service by account, hour by hour. @returns stops it */
 export function keepUsage(usage: UsageRepository, logger: Logger): () => Promise<void> {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { systemOrigin } from '../../../domain/change/change.js';
 import { LISTENER_LIMIT_MS } from '../../../domain/listener/listener.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
@@ -7,7 +8,7 @@ import { isDatabaseUnavailable } from '../../../models/mongo/unavailable.js';
 import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
 import { repeat, warnUnlessOutage } from '../../process/repeat.js';
 
-const SWEEP_INTERVAL_MS = 60_000;
+const SWEEP_INTERVAL_MS = UNITS.m;
 
 /**
  * Deletes listeners to which nobody has been connected for long.

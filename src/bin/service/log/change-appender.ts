@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { leafHash } from '../../../../packages/tlog/src/index.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { canonicalJson, changeRecord } from '../../../domain/records/record.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
@@ -9,9 +10,9 @@ import { createTeller, type LogWatch } from './log-watch.js';
 import type { SegmentAppender } from './segment-appender.js';
 
 /** The first pass of a process looks back so far at changes that say that the log has them, milliseconds. */
-const LOOK_BACK_MS = 3_600_000;
+const LOOK_BACK_MS = UNITS.h;
 /** Later ones look back to the last pass, and this, milliseconds: changes have the time at which they were begun. */
-const OVERLAP_MS = 5 * 60_000;
+const OVERLAP_MS = 5 * UNITS.m;
 
 /**
  * Appends changes to the log: those that are as they were written, by their tags, as soon as it is known how they

@@ -17,7 +17,7 @@ const REFUSALS = new Set([403, 422]);
 /** A witness is not waited for longer, milliseconds. */
 const TIMEOUT_MS = 5_000;
 /** The most that is read of its response, bytes: cosignature lines, a size, or why it refuses. */
-export const MAX_WITNESS_BYTES = 16 * 1024;
+const MAX_WITNESS_BYTES = 16 * 1024;
 
 const post = boundedFetch(MAX_WITNESS_BYTES);
 
@@ -80,11 +80,11 @@ export function createCosign(
     }
     if (saw === size) throw new RefusalError(`it saw another log of ${saw} records`);
     if (!answer.ok) {
-      const said = `it answered ${answer.status}: ${cutText(text, MAX_TOLD).trim()}`;
+      const said = `it responded with ${answer.status}: ${cutText(text, MAX_TOLD).trim()}`;
       throw REFUSALS.has(answer.status) ? new RefusalError(said) : new Error(said);
     }
     const [cosigned] = cosignaturesBy(key, note, text);
-    if (!cosigned) throw new Error('its answer is no cosignature of the checkpoint');
+    if (!cosigned) throw new Error('its response is no cosignature of the checkpoint');
     sizes.set(key.text, size);
     return cosigned.line;
   };

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LogWrites } from '../../../../activities/records/append-to-log.js';
 import type { Settings } from '../../../config/schema.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { canonicalJson, voidRecord } from '../../../domain/records/record.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
@@ -17,7 +18,7 @@ import { createStamp } from './timestamps.js';
 import { createCosign, parseWitnesses } from './witnesses.js';
 
 /** People are told of a restore for so long after it was noticed, whichever process starts meanwhile, milliseconds. */
-const TOLD_FOR_MS = 24 * 3_600_000;
+const TOLD_FOR_MS = UNITS.d;
 
 /**
  * Completes the log: it takes the segments of closed deliveries, and makes those of changes and void numbers. Nothing

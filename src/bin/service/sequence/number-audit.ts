@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { type NumberRange, rangeText, toRanges, twiceIn } from '../../../domain/sequence/ranges.js';
 import type { Database } from '../../../models/database.js';
 import { repeat, warnUnlessOutage } from '../../process/repeat.js';
@@ -10,7 +11,7 @@ const MAX_EVENTS = 100_000;
 /** Ranges of one account that are told at once. */
 const MAX_TOLD = 10;
 /** How often all numbers are looked at, milliseconds; and once when a process starts. */
-const AUDIT_EVERY_MS = 24 * 3_600_000;
+const AUDIT_EVERY_MS = UNITS.d;
 
 /** {@link auditNumbers}, now and each day. @returns stops it */
 export function keepNumbersAudited(

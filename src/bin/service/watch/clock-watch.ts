@@ -4,7 +4,7 @@ import type { ServerClock } from '../../../domain/time/server-clock.js';
 import { mongodbClock, temporalClock } from '../../../domain/time/shared-time.js';
 
 /** From such a difference on, milliseconds, somebody is told. */
-export const MAX_DIFFERENCE_MS = 2_000;
+const MAX_DIFFERENCE_MS = 2_000;
 /** How often it is looked at, milliseconds. */
 const LOOK_MS = 5_000;
 

@@ -13,7 +13,7 @@ export interface BlockSettings {
   longestMs: number;
 }
 
-interface Block {
+interface BlockedCaller {
   /** The number of minutes of this day (UTC) in which the caller ignored refusals. */
   strikes: number;
   /** The last of them, counted from the epoch. */
@@ -30,7 +30,7 @@ export class RateBlocks implements SharedTable {
   private day = 0;
   private minute = 0;
   private readonly refusals: LRUCache<string, number>;
-  private readonly blocks: LRUCache<string, Block>;
+  private readonly blocks: LRUCache<string, BlockedCaller>;
   private unshared = new Set<string>();
 
   constructor(name: string, settings: BlockSettings, maxCallers = MAX_CALLERS) {

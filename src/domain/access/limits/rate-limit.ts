@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from '../../basics/duration.js';
+import { formatDuration, parseDuration, UNITS } from '../../basics/duration.js';
 
 /** A number of requests in a window of time. */
 export interface RateLimit {
@@ -16,7 +16,7 @@ export interface RateLimitState {
 }
 
 const OFF = 'off';
-const MAX_WINDOW_MS = 24 * 3_600_000;
+const MAX_WINDOW_MS = UNITS.d;
 
 /**
  * Reads limits such as `600/1m,20000/1h`; `off` is none.

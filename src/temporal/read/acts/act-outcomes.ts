@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { madeOnce } from '../../../domain/basics/bounded-memory.js';
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/delivery-id.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import type { Change, ChangeAction, ChangeOutcome } from '../../../domain/change/change.js';
 import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
@@ -15,7 +16,7 @@ import { describeExecution, type Execution } from '../visibility/visibility.js';
  * Temporal keeps closed executions for a day at least: what an act has done is found for so long. An hour is for
  * clocks. Milliseconds.
  */
-const FOUND_FOR_MS = 23 * 3_600_000;
+const FOUND_FOR_MS = 23 * UNITS.h;
 /** Runs of one delivery, or of one replay, that are looked at. */
 const MAX_RUNS = 20;
 
@@ -102,7 +103,7 @@ export class ActOutcomes {
   /** How an update of an execution ended, in a run or in those that it continues. @param name its id */
   private async ofUpdate({ workflowId, runId }: Run, name: string): Promise<ChangeOutcome | undefined> {
     for (let next: string | undefined = runId, runs = 0; next && runs < MAX_RUNS; runs += 1) {
-      const { outcome, continues }: Told = await this.toldOf({ workflowId, runId: next }, name);
+      const { outcome, continues }: ToldOutcome = await this.toldOf({ workflowId, runId: next }, name);
       if (outcome) return outcome;
       next = continues;
     }
@@ -110,21 +111,21 @@ export class ActOutcomes {
   }
 
   /** Outcome of an update by the history of a run. @param name its id */
-  private async toldOf({ workflowId, runId }: Run, name: string): Promise<Told> {
+  private async toldOf({ workflowId, runId }: Run, name: string): Promise<ToldOutcome> {
     const history = await unlessGone(this.client.workflow.getHandle(workflowId, runId).fetchHistory());
     return toldIn(history?.events ?? [], name);
   }
 }
 
 /** Content of a history. */
-interface Told {
+interface ToldOutcome {
   outcome?: ChangeOutcome;
   /** The run before, which this one continues. */
   continues?: string;
 }
 
 /** One that was refused before it was accepted stands in no history. One that was accepted can have failed. */
-function toldIn(events: readonly HistoryEvent[], name: string): Told {
+function toldIn(events: readonly HistoryEvent[], name: string): ToldOutcome {
   let outcome: ChangeOutcome | undefined;
   for (const event of events) {
     if (event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.updateId === name)

@@ -14,7 +14,7 @@ import { toQuery } from '../visibility/query.js';
 import { notBegun } from './not-begun.js';
 
 /** More deliveries than this are not read for one response: it would take seconds. */
-export const MAX_OPEN = 20_000;
+const MAX_OPEN = 20_000;
 
 /** Open deliveries as they were at a moment. */
 export interface OpenAt {

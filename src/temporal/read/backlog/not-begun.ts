@@ -1,10 +1,11 @@
+import { UNITS } from '../../../domain/basics/duration.js';
 import { idsBeginAt } from '../../../domain/basics/ids.js';
 import type { RowSearch, WithoutRow } from '../../../domain/records/row-search.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 
 /** Events that are looked at together, and how far back, milliseconds. */
 const LOOKED_AT = 200;
-const LOOKED_BACK_MS = 24 * 3_600_000;
+const LOOKED_BACK_MS = UNITS.d;
 /** So many looks in a row that find nothing are the last, however few events they were at. */
 const MAX_LOOKS = 10;
 /** Sorts behind the id of every event. */

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { together } from '../../../domain/basics/bounded-memory.js';
 import { type DeliveryKey, deliveryId } from '../../../domain/basics/delivery-id.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { CLOSED_STATUSES } from '../../../domain/delivery/delivery.js';
 import type { EventStore } from '../../../domain/delivery/stored-event.js';
 import {
@@ -21,7 +22,7 @@ import { describeExecution, type Execution, everyExecution } from '../visibility
 /** Executions whose rows are read together. */
 const LOOKED_AT_ONCE = 500;
 /** Deliveries that a fan-out has just started have a row within this, milliseconds. */
-const HAVE_ROWS_MS = 60_000;
+const HAVE_ROWS_MS = UNITS.m;
 
 /** Sources of a {@link TerminatedExecutionFinder}. */
 interface FinderSources {

@@ -2,7 +2,7 @@ import { createdAt } from '../../../domain/basics/id-time.js';
 import { idsBeginAt } from '../../../domain/basics/ids.js';
 import type { Registration, SelectingPlan } from '../../../domain/replay/replay.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
-import type { Found, ReplayCursor, ReplayPage, ReplaySources } from './replay-page.js';
+import type { ReplayCursor, ReplayPage, ReplaySources, ReplayTarget } from './replay-page.js';
 import { selectDeliveries } from './select-deliveries.js';
 import { selectMissed } from './select-missed.js';
 
@@ -32,7 +32,7 @@ export async function findForReplay(
   const until = idsBeginAt('event', Date.parse(created_before));
   const select = plan.mode === 'missed' ? selectMissed : selectDeliveries;
   const deadline = sharedNow() + PAGE_TIME_MS;
-  const found: Found[] = [];
+  const found: ReplayTarget[] = [];
   let from: ReplayCursor | undefined = cursor ?? {
     event_id: idsBeginAt('event', Date.parse(created_after)),
   };

@@ -13,7 +13,7 @@ export interface ReplayCursor {
 }
 
 /** Something that a replay acts on, or would. */
-export interface Found {
+export interface ReplayTarget {
   item: ReplayItem;
   /** Of a new delivery: which of the compared registrations select the event. */
   selected_by?: boolean[];
@@ -23,7 +23,7 @@ export interface Found {
 
 /** Part of a search that is read together. */
 export interface ReplayPart {
-  found: Found[];
+  found: ReplayTarget[];
   /** Where the next part begins; absent on the last one. */
   next?: ReplayCursor;
 }

@@ -45,7 +45,7 @@ export interface ReplayPreview {
 export async function previewReplay(sources: ReplaySources, plan: SelectingPlan): Promise<ReplayPreview> {
   const chosen = plan.registration ?? 'now';
   const other = chosen === 'now' ? 'then' : 'now';
-  const [sent, added, leftOut] = [new Count(), new Count(), new Count()];
+  const [sent, added, leftOut] = [new DeliveryCount(), new DeliveryCount(), new DeliveryCount()];
   let [skipped, neverSent] = [0, 0];
   const deadline = sharedNow() + PREVIEW_TIME_MS;
   let cursor: ReplayCursor | undefined;
@@ -77,7 +77,7 @@ export async function previewReplay(sources: ReplaySources, plan: SelectingPlan)
   };
 }
 
-class Count {
+class DeliveryCount {
   count = 0;
   readonly sample: string[] = [];
 

@@ -9,7 +9,7 @@ import {
   type SelectingPlan,
   selectedStatuses,
 } from '../../../domain/replay/replay.js';
-import type { Found, PartRequest, ReplayPart } from './replay-page.js';
+import type { PartRequest, ReplayPart, ReplayTarget } from './replay-page.js';
 
 /** Deliveries that match a replay's filter, in the run that they had when the replay was asked for. */
 export async function selectDeliveries(request: PartRequest): Promise<ReplayPart> {
@@ -47,12 +47,12 @@ function filterOf(plan: SelectingPlan): DeliveryFilter {
 async function toFound(
   rows: readonly ListedDelivery[],
   { plan, registrations }: PartRequest,
-): Promise<Found[]> {
+): Promise<ReplayTarget[]> {
   const isThere = new Map<string, Promise<boolean>>();
   const exists = (id: string) =>
     madeOnce(isThere, id, async () => (await registrations.now(plan.account_id, id)) !== undefined);
   const found = await Promise.all(
-    rows.map(async (row): Promise<Found[]> => {
+    rows.map(async (row): Promise<ReplayTarget[]> => {
       // What was started later is what a replay has started, or somebody else since then.
       if (summaryIn(row).started_at > plan.at || !accepts(plan.action, factsIn(row))) return [];
       const isGone = plan.action === 'resend' && !(await exists(row.endpoint_id));

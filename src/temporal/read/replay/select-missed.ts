@@ -6,7 +6,7 @@ import { refusalOf, type Subscription } from '../../../domain/delivery/recipient
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';
 import type { EventRow, ListedDelivery } from '../../../domain/records/stored.js';
 import { type Registration, type SelectingPlan, selectedStatuses } from '../../../domain/replay/replay.js';
-import type { Found, PartRequest, RegistrationReader, ReplayPart } from './replay-page.js';
+import type { PartRequest, RegistrationReader, ReplayPart, ReplayTarget } from './replay-page.js';
 import { itemOf } from './select-deliveries.js';
 
 /** Events that are compared with their deliveries at once: their payloads are read. */
@@ -43,7 +43,7 @@ export async function selectMissed(request: PartRequest): Promise<ReplayPart> {
   return { found: found.flat(), ...(read.length === limit && last && { next: { event_id: `${last.id}~` } }) };
 }
 
-function againIfFailed(delivery: ListedDelivery, plan: SelectingPlan): Found[] {
+function againIfFailed(delivery: ListedDelivery, plan: SelectingPlan): ReplayTarget[] {
   const { status } = delivery;
   const isWanted = isClosed(status) && selectedStatuses(plan).includes(status);
   return isWanted ? [{ item: itemOf(plan.account_id, delivery) }] : [];
@@ -53,7 +53,7 @@ function againIfFailed(delivery: ListedDelivery, plan: SelectingPlan): Found[] {
 async function asNew(
   { id, event_kind, payload: text, is_test, named_endpoints }: EventRow,
   { plan, registrations, compared }: PartRequest,
-): Promise<Found[]> {
+): Promise<ReplayTarget[]> {
   // What was a test of another endpoint was not missed here, and what was erased cannot be sent.
   if (is_test || text === undefined) return [];
   const { account_id, filter } = plan;

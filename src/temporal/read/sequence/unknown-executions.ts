@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { together } from '../../../domain/basics/bounded-memory.js';
+import { UNITS } from '../../../domain/basics/duration.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import {
   DELIVERY_TYPE,
@@ -18,11 +19,11 @@ const LATEST = 25;
 /** Executions that are looked at together. */
 const AT_ONCE = 100;
 /** An event is kept for longer than this, whatever the settings are, milliseconds. */
-const SURELY_KEPT_MS = 7 * 24 * 3_600_000;
+const SURELY_KEPT_MS = 7 * UNITS.d;
 
 /** An event waits for so long between its acceptance and the group at most, and a group for its start, milliseconds. */
 const MAX_INSERTING_MS = 10_000;
-const MAX_WAITING_MS = 600_000;
+const MAX_WAITING_MS = 10 * UNITS.m;
 
 /** Events that MongoDB has. */
 export interface StoredEvents {

@@ -12,29 +12,29 @@ export const EVERY_ACCOUNT = Symbol('every account');
 /** One account, or all of them. */
 export type Whose = string | typeof EVERY_ACCOUNT;
 
-type Values = string | readonly string[];
+type OneOrMore = string | readonly string[];
 
 /**
  * Conditions by which executions are found besides their account; several values are alternatives, and an absent
  * condition does not matter.
  */
 export interface Sought {
-  type?: Values | undefined;
-  status?: Values | undefined;
+  type?: OneOrMore | undefined;
+  status?: OneOrMore | undefined;
   taskQueue?: string | undefined;
-  endpoint?: Values | undefined;
-  event?: Values | undefined;
+  endpoint?: OneOrMore | undefined;
+  event?: OneOrMore | undefined;
   /** It has not carried on as another run: such a run does not stand for anything any more. */
   isCurrent?: true | undefined;
   /** It closed at this time or later, or just before. */
   since?: Date | undefined;
 }
 
-const named = (attribute: string) => (values: Values) =>
+const named = (attribute: string) => (values: OneOrMore) =>
   typeof values === 'string' ? equals(attribute, values) : isOneOf(attribute, values);
 
 /** The clauses by which executions are sought. */
-const SOUGHT_BY: Meanings<Sought & { account?: Values | undefined }, Clause> = {
+const SOUGHT_BY: Meanings<Sought & { account?: OneOrMore | undefined }, Clause> = {
   type: named('WorkflowType'),
   status: named('ExecutionStatus'),
   taskQueue: named('TaskQueue'),

@@ -3,8 +3,9 @@ import { inBatches } from '../../../domain/basics/batches.js';
 import { inParts } from '../../../domain/basics/bounded-memory.js';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../../domain/delivery/delivery.js';
-import type { EventPayloads } from '../../../domain/delivery/event-payloads.js';
+import { storableEvent } from '../../../domain/delivery/sealed-event.js';
 import type {
+  EventPayloads,
   EventStore,
   EventToStore,
   KeptEvent,
@@ -12,7 +13,6 @@ import type {
   StoredTarget,
 } from '../../../domain/delivery/stored-event.js';
 import type { FailingMark } from '../../../domain/endpoint/incident.js';
-import { storableEvent } from '../../../domain/ledger/sealed-event.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { OrderPlaces } from '../../../domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
@@ -103,7 +103,7 @@ export interface IntakeOptions {
   places: Pick<OrderPlaces, 'take'>;
 }
 
-interface Waiting extends Offer {
+interface WaitingOffer extends Offer {
   storable: Pick<EventToStore, 'event' | 'sealed' | 'commitment' | 'payload_bytes'>;
   resolve(kept: KeptEvent): void;
   reject(error: unknown): void;
@@ -111,7 +111,7 @@ interface Waiting extends Offer {
 
 /** An event that is about to be stored. */
 interface Planned {
-  waiting: Waiting;
+  waiting: WaitingOffer;
   plan: StartPlan;
 }
 
@@ -126,7 +126,7 @@ export class EventIntake {
   private readonly planner: StartPlanner;
   private readonly options: IntakeOptions;
   private readonly places: PlaceIntake;
-  private readonly inserted = inBatches<Waiting>(
+  private readonly inserted = inBatches<WaitingOffer>(
     (batch) => this.insert(batch),
     (batch, { storable: { payload_bytes } }) =>
       batch.length < INSERTED_AT_ONCE && bytesOf(batch) + payload_bytes <= INSERTED_BYTES,
@@ -169,7 +169,7 @@ export class EventIntake {
     try {
       if (failed) throw failed.reason;
       kept = offers.map((offer, index) => {
-        const one = storable[index] as Waiting['storable'];
+        const one = storable[index] as WaitingOffer['storable'];
         const plan = this.planner.plan(one.event, offer.targets, offer.hints ?? {});
         return new Promise((resolve, reject) => {
           planned.push({ waiting: { ...offer, storable: one, resolve, reject }, plan });
@@ -203,7 +203,7 @@ export class EventIntake {
     this.planner.withdrawn(event);
   }
 
-  private async insert(batch: readonly Waiting[]): Promise<void> {
+  private async insert(batch: readonly WaitingOffer[]): Promise<void> {
     const planned = batch.flatMap((waiting) => {
       const { storable, targets, hints = {}, reject } = waiting;
       try {
@@ -236,7 +236,7 @@ export class EventIntake {
   }
 
   /** Answers with the stored event. Whoever accepted it may have died before it took its places. */
-  private repeated({ event, ...waiting }: Waiting, kept: KeptEvent): void {
+  private repeated({ event, ...waiting }: WaitingOffer, kept: KeptEvent): void {
     const { feedOrder } = this.planner;
     const isSame = kept.event_id === event.event_id;
     if (!isSame) feedOrder.end(event.event_id);
@@ -245,7 +245,7 @@ export class EventIntake {
     Promise.all([placed, inFeed]).then(() => waiting.resolve(kept), waiting.reject);
   }
 
-  private accepted(waiting: Waiting, plan: StartPlan): void {
+  private accepted(waiting: WaitingOffer, plan: StartPlan): void {
     this.options.payloads.remember(waiting.event, waiting.event.payload, waiting.storable.sealed);
     const inFeed = this.planner.feedOrder.stored(waiting.event);
     const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
@@ -262,7 +262,7 @@ export class EventIntake {
   }
 
   /** Starts an event's deliveries. Its producer need not wait for that, unless more is accepted than can be started. */
-  private start(waiting: Waiting, plan: StartPlan, inFeed: Promise<void>): void {
+  private start(waiting: WaitingOffer, plan: StartPlan, inFeed: Promise<void>): void {
     const started = plan.stored(inFeed);
     const kept = keptOf(waiting);
     const inTime = this.planner.isBehind
@@ -291,7 +291,7 @@ export class EventIntake {
   }
 }
 
-function bytesOf(batch: readonly Waiting[]): number {
+function bytesOf(batch: readonly WaitingOffer[]): number {
   return batch.reduce((sum, { storable: { payload_bytes } }) => sum + payload_bytes, 0);
 }
 

@@ -1,3 +1,4 @@
+import { UNITS } from '../../../domain/basics/duration.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { LedgerBusyError } from '../../errors.js';
@@ -11,16 +12,16 @@ export const MAX_UNSTARTED_BYTES = 64 * 1024 * 1024;
 /** While more deliveries than these wait, producers are slowed down. */
 const BEHIND_FROM = 300;
 /** How long an event is looked for of which nobody knows whether it is stored, milliseconds. */
-const DOUBTED_MS = 600_000;
+const DOUBTED_MS = 10 * UNITS.m;
 
-interface Entry {
+interface UnstartedEvent {
   deliveries: number;
   bytes: number;
 }
 
 /** Events of this process whose deliveries have not been started. */
 export class Unstarted {
-  private readonly events = new Map<string, Entry>();
+  private readonly events = new Map<string, UnstartedEvent>();
   /** Events that have been named, and are about to be stored. */
   private readonly offered = new Set<string>();
   /** Events of which it is not known whether they are stored, until when they are looked for: `performance.now()`. */
@@ -50,7 +51,7 @@ export class Unstarted {
     this.offered.add(eventId);
   }
 
-  add(eventId: string, entry: Entry): void {
+  add(eventId: string, entry: UnstartedEvent): void {
     this.offered.delete(eventId);
     this.events.set(eventId, entry);
     this.deliveries += entry.deliveries;

@@ -1,6 +1,6 @@
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
-import { subjectMark } from '../../../domain/ledger/sealed-event.js';
+import { subjectMark } from '../../../domain/delivery/sealed-event.js';
 import { keyIdOf } from '../../../domain/privacy/data-key.js';
 import type { ErasurePlan, ErasureScope } from '../../../domain/privacy/erasure.js';
 import type { RowSearch } from '../../../domain/records/row-search.js';

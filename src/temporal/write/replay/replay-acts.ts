@@ -12,7 +12,7 @@ import { describeExecution, type Execution } from '../../read/visibility/visibil
 import type { DeliveryControl } from '../delivery-control.js';
 import type { DeliveryStarter } from '../delivery-starter.js';
 
-type Outcome = 'done' | 'skipped';
+type MemberOutcome = 'done' | 'skipped';
 
 /** Why an event cannot be sent again. */
 class NotKeptError extends Error {}
@@ -63,7 +63,7 @@ export class ReplayActs {
     plan: ReplayPlan,
     item: ReplayItem,
     target: NamedTarget | undefined,
-  ): Promise<Outcome> {
+  ): Promise<MemberOutcome> {
     const workflowId = deliveryWorkflowId(plan.account_id, item);
     const own = await describeExecution(this.client, workflowId);
     if (plan.action !== 'resend') return this.steer(plan, item, own);
@@ -81,7 +81,7 @@ export class ReplayActs {
     { account_id, actor, replay_id: replay }: ReplayPlan,
     item: ReplayItem,
     target: NamedTarget,
-  ): Promise<Outcome> {
+  ): Promise<MemberOutcome> {
     const { run_id, is_new, workflow_id = deliveryWorkflowId(account_id, item) } = item;
     const { event, isErased, ordered } = await this.deliveries.event(account_id, item);
     if (isErased) throw new NotKeptError(ERASED_REASON);
@@ -100,7 +100,7 @@ export class ReplayActs {
     { action, account_id, actor, replay_id }: ReplayPlan,
     item: ReplayItem,
     own: Execution | undefined,
-  ): Promise<Outcome> {
+  ): Promise<MemberOutcome> {
     if (action === 'resend') throw new TypeError('not an act on an open delivery');
     if (own && item.workflow_id === undefined && own.runId !== item.run_id) return 'skipped';
     const operator = { by: actor.id, replay: replay_id };

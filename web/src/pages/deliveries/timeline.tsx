@@ -39,7 +39,7 @@ export function Timeline({ id, delivery }: { id: string; delivery: Delivery }) {
  * Leaves out a wait that repeats why the attempt before it failed, and gives its time to the attempt: one entry for
  * each attempt.
  */
-export function withoutToldWaits(items: readonly TimelineItem[]): TimelineItem[] {
+function withoutToldWaits(items: readonly TimelineItem[]): TimelineItem[] {
   const shown: TimelineItem[] = [];
   for (const item of items) {
     const last = shown.at(-1);

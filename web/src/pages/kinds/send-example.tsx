@@ -14,7 +14,7 @@ import { useAct } from '../../ui/use-act.js';
  * Whether a kind has an example that can be sent: its own, as no other is; kinds that Hookline sends itself are not
  * among these.
  */
-export function hasExample({ schema, name, built_in }: EventKind): boolean {
+function hasExample({ schema, name, built_in }: EventKind): boolean {
   const { examples } = schema;
   return Array.isArray(examples) && (examples as unknown[]).length > 0 && (!built_in || name === 'purchase');
 }

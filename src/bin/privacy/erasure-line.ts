@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { SecretBox } from '../access/secret-box.js';
-import { idPattern } from '../basics/ids.js';
-import { isObject } from '../basics/objects.js';
-import { erasureSchema } from '../privacy/erasure.js';
-import { canonicalJson } from './canonical-json.js';
+import type { SecretBox } from '../../domain/access/secret-box.js';
+import { idPattern } from '../../domain/basics/ids.js';
+import { isObject } from '../../domain/basics/objects.js';
+import { erasureSchema } from '../../domain/privacy/erasure.js';
+import { canonicalJson } from '../../domain/records/canonical-json.js';
 
 /** The longest line of an export of erasures, characters. One takes some 600. */
 export const MAX_ERASURE_LINE = 4_096;

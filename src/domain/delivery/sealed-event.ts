@@ -1,7 +1,7 @@
-import type { AcceptedEvent } from '../delivery/delivery.js';
 import { KEY_TOKEN_PREFIX } from '../event/key-token.js';
 import { commitTo, keyIdOf } from '../privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../privacy/payload-sealer.js';
+import type { AcceptedEvent } from './delivery.js';
 
 /** Characters of a key's id in a mark. */
 const MARK_LENGTH = 7;
