@@ -5631,7 +5631,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `invalid_json`: The body is not valid JSON. `account_not_named`: The request does not name an account. `invalid_payload`: The payload does not match the schema of its event kind. `payload_too_complex`: Checking the payload takes too long, or too much memory */
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `invalid_json`: The body is not valid JSON. `account_not_named`: The request does not name an account. `invalid_payload`: The payload does not match the schema of its event kind. `payload_too_complex`: The schema of the event kind is beyond the bounds */
         "invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];

@@ -13,6 +13,7 @@ export {
 export {
   checkBounds,
   checkPatterns,
+  compiledBytes,
   MAX_PAYLOAD_BYTES,
   SCHEMA_BOUNDS,
   type SchemaSize,

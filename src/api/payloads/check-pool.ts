@@ -1,119 +1,105 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
+import type { Owner } from '../../domain/access/owner.js';
+import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { UNITS } from '../../domain/basics/duration.js';
+import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 import { Problem } from '../../domain/http/problem.js';
-import { FairQueue, type Job, LANES } from './fair-queue.js';
-import type { Task, TaskResult } from './schema-worker.js';
 
-/** From the request on, waiting for a thread included, milliseconds. */
-const ANSWER_LIMIT_MS = 7_000;
+/** Time for a check, from its request on, waiting for a thread included. Milliseconds. */
+const LIMIT_MS = 7_000;
+/** Threads by how long a check takes at most: what is quick does not wait for what is long. */
+const THREADS = { quick: 1, long: 2 } as const;
+/** How many checks of an account and of a platform may be under way: each keeps a payload in memory. */
+export const MOST_CHECKS = { account: 100, platform: 200 } as const;
+/** Accounts and platforms whose turns are remembered, of those that were active last. */
+const MAX_REMEMBERED = 20_000;
 
 /** Run from the sources, threads load what was built: to compile TypeScript takes each of them a second. */
 const FOLDER = extname(import.meta.url) === '.ts' ? '../../../dist/src/api/payloads' : '.';
 const WORKER = fileURLToPath(new URL(`${FOLDER}/schema-worker.js`, import.meta.url));
 
-/** A task that waits, or runs, with whom to tell of its end. */
-interface Waiting extends Job {
-  task: Task;
-  /** When it must have been answered, on the clock of `performance.now()`. */
-  deadline: number;
-  resolve: (result: TaskResult | { type: 'out_of_memory' }) => void;
-  reject: (error: unknown) => void;
+/**
+ * Runs work in turns: platforms take turns, and so do the accounts of each. An account has one piece of work in the
+ * queue of its platform, and a platform one in the queue of all, so one that has much to do delays others by one.
+ *
+ * @param running how many run at once, each for another platform
+ */
+export function inTurns(running: number): <T>(owner: Owner, work: () => Promise<T>) => Promise<T> {
+  const all = pLimit(running);
+  const [platforms, accounts] = [queuesByKey(1, MAX_REMEMBERED), queuesByKey(1, MAX_REMEMBERED)];
+  return ({ account, platform }, work) => accounts(account)(() => platforms(platform)(() => all(work)));
 }
 
-/** A few threads with limited heaps, for checks in the order of a {@link FairQueue}. */
+/** A few threads for checks that would hold up the main one. */
 export class CheckPool {
-  private readonly pool: Piscina<Task, TaskResult>;
-  /** For platforms that have used much lately. Threads of their own: only root may raise a priority again. */
-  private readonly givingWay: Piscina<Task, TaskResult>;
-  private readonly queue = new FairQueue<Waiting>();
+  private readonly quick = lane(THREADS.quick);
+  private readonly long = lane(THREADS.long);
+  /** Checks under way, by account and platform. */
+  private readonly underWay = new Map<string, number>();
+  private readonly limitMs: number;
 
-  /**
-   * @param heapMb heap of a thread, megabytes. A thread that needs more is ended, unless that happens while V8 reads a
-   * message: then the whole process ends. A message is a schema and a payload, which are some hundred kilobytes at
-   * most.
-   */
-  constructor(heapMb = 128) {
-    this.pool = threads(LANES.schema + LANES.quick + LANES.long, heapMb);
-    // A lower priority, where the system knows priorities of threads: they get a tenth of a processor that others want.
-    this.givingWay = threads(LANES.spent, heapMb, 10);
+  /** @param limitMs time for a check, from its request on */
+  constructor(limitMs = LIMIT_MS) {
+    this.limitMs = limitMs;
   }
 
-  /** Runs a task in its turn. @throws Problem 503 if that did not come in time, or too many wait */
-  run(job: Job, task: Task): Promise<TaskResult | { type: 'out_of_memory' }> {
-    return new Promise((resolve, reject) => {
-      const waiting = { ...job, task, deadline: performance.now() + ANSWER_LIMIT_MS, resolve, reject };
-      if (!this.queue.push(waiting)) {
-        reject(busy());
-        return;
-      }
-      setTimeout(() => {
-        if (this.queue.drop(waiting)) reject(busy());
-      }, ANSWER_LIMIT_MS).unref();
-      this.start();
+  /**
+   * Runs a function of the threads in its turn. One that takes too long is ended, with its thread.
+   *
+   * @param name of the function @param isQuick whether it takes 100 ms at most
+   * @throws Problem 503 if it did not end in time, or too many of its owner are under way
+   */
+  async run<Task, Result>(owner: Owner, name: string, isQuick: boolean, task: Task): Promise<Result> {
+    const leave = this.enter(owner);
+    const { threads, inTurn } = isQuick ? this.quick : this.long;
+    const ending = new AbortController();
+    const { signal } = ending;
+    const work = inTurn(owner, async () => {
+      signal.throwIfAborted();
+      return threads.run(task, { name, signal }) as Promise<Result>;
     });
+    work.then(leave, leave);
+    try {
+      return await withTimeout(this.limitMs, work);
+    } catch (error) {
+      if (!(error instanceof TimeoutError)) throw error;
+      ending.abort();
+      throw unavailable('The service was too busy to finish the check in time.', 5);
+    }
   }
 
   /** Ends the threads. */
   async close(): Promise<void> {
-    await Promise.all([this.pool.destroy(), this.givingWay.destroy()]);
+    await Promise.all([this.quick.threads.destroy(), this.long.threads.destroy()]);
   }
 
-  private start(): void {
-    for (let job = this.queue.next(performance.now()); job; job = this.queue.next(performance.now()))
-      void this.perform(job);
-  }
-
-  private async perform(job: Waiting): Promise<void> {
-    const { task, deadline, resolve, reject } = job;
-    const began = performance.now();
-    const leftMs = Math.max(1, Math.floor(deadline - began));
-    const signal = AbortSignal.timeout(leftMs);
-    const pool = this.queue.isSpent(job) ? this.givingWay : this.pool;
-    try {
-      resolve(await pool.run({ ...task, limitMs: Math.min(task.limitMs, leftMs) }, { signal }));
-    } catch (error) {
-      if (signal.aborted) reject(tooSlow());
-      else if (isOutOfMemory(error)) resolve({ type: 'out_of_memory' });
-      else reject(error);
-    } finally {
-      const now = performance.now();
-      this.queue.end(job, now - began, now);
-      this.start();
-    }
+  /** Counts a check. @returns to be called when it is over @throws Problem 503 if there are too many */
+  private enter({ account, platform }: Owner): () => void {
+    const counted = [
+      [`account ${account}`, MOST_CHECKS.account],
+      [`platform ${platform}`, MOST_CHECKS.platform],
+    ] as const;
+    const countOf = (key: string) => this.underWay.get(key) ?? 0;
+    if (counted.some(([key, most]) => countOf(key) >= most))
+      throw unavailable('Too many payloads wait to be checked.', 1);
+    for (const [key] of counted) this.underWay.set(key, countOf(key) + 1);
+    return () => {
+      for (const [key] of counted)
+        if (countOf(key) > 1) this.underWay.set(key, countOf(key) - 1);
+        else this.underWay.delete(key);
+    };
   }
 }
 
-function threads(maxThreads: number, heapMb: number, niceIncrement = 0): Piscina<Task, TaskResult> {
-  const pool = new Piscina<Task, TaskResult>({
-    filename: WORKER,
-    minThreads: 0,
-    maxThreads,
-    niceIncrement,
-    idleTimeout: UNITS.m,
-    resourceLimits: { maxOldGenerationSizeMb: heapMb },
-  });
-  // A thread that runs out of heap while it has no task, such as one that was given up, would end the process. The next
-  // task gets a new one.
-  pool.on('error', () => {});
-  return pool;
-}
-
-/** For a check that this machine was too slow for: another time, or another process, will do. */
-export function tooSlow(): Problem {
-  return unavailable('The service was too busy to finish the check in time.', 5);
-}
-
-function busy(): Problem {
-  return unavailable('Too many payloads wait to be checked.', 1);
+function lane(maxThreads: number) {
+  const threads = new Piscina({ filename: WORKER, minThreads: 0, maxThreads, idleTimeout: UNITS.m });
+  return { threads, inTurn: inTurns(maxThreads) };
 }
 
 function unavailable(reason: string, seconds: number): Problem {
   const headers = { 'retry-after': String(seconds) };
   return new Problem('unavailable', `${reason} Nothing was accepted; send it again.`, { headers });
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import {
   type Cost,
   checkBounds,
+  compiledBytes,
   compilePayloadSchema,
   costOf,
   EXACT_READING,
@@ -20,35 +21,26 @@ import type { Owner } from '../../domain/access/owner.js';
 import { type EventKind, findEventKind } from '../../domain/event/event-kinds.js';
 import { invalidPayload, type Payload, readPayload } from '../../domain/event/payload.js';
 import { type InputError, Problem } from '../../domain/http/problem.js';
-import { CheckPool, tooSlow } from './check-pool.js';
-import { RecentUse } from './fair-queue.js';
+import { CheckPool } from './check-pool.js';
+import type { PayloadTask } from './schema-worker.js';
 
-/** Duration of a step of a cost, milliseconds. */
-const STEP_MS = 5e-6;
-/** Bounds of checks on the main thread. */
-const MAIN_THREAD = {
-  /** Most steps of a check, about 5 ms, whose schema is small to compile. */
-  steps: 1_000_000,
-  subschemas: 64,
-  patternSize: 500,
-  /**
-   * A platform, or an account without one, that has used so much of it lately uses the pool: about a fifth of a thread.
-   * Milliseconds.
-   */
-  spentMs: 3_000,
-  /** Checks of less than this, 0.1 ms, are not counted. */
-  countedSteps: 20_000,
-};
-/** A check in the pool of at most so many steps, 100 ms, is quick. */
+/**
+ * Bounds of what is checked on the main thread. A check takes 1 ms there at most, less than accepting an event does, so
+ * the rate limit of events bounds checks, too.
+ */
+const MAIN_THREAD = { steps: 200_000, subschemas: 64, patternSize: 500 };
+/** Memory for what was compiled for the main thread, bytes. */
+const COMPILED_BYTES = 192 * 1024 * 1024;
+/** The most steps of a quick check: 100 ms. */
 const QUICK_STEPS = 20_000_000;
 
 /** How payloads of a schema are checked. */
 interface Plan {
-  /** Equal for equal schemas only. */
-  key: string;
   cost: Cost;
-  /** Of compiling it, in steps: endless if it is beyond the bounds, as no schema is that was accepted. */
+  /** Of compiling it, in steps. */
   compiling: number;
+  /** Memory that it takes when it is compiled. */
+  schemaBytes: number;
   /** Whether the digits of numbers can matter to it. */
   isComparing: boolean;
   /** Absent if the schema is too large to be compiled on the main thread. */
@@ -56,47 +48,48 @@ interface Plan {
 }
 
 /**
- * Checks payloads against their kinds' schemas, and schemas themselves. What is cheap is checked here; everything else
- * in a small pool of threads whose time and heap are limited, in an order that is fair to accounts and platforms, so
- * that nobody's schema holds up others.
+ * Checks payloads against their kinds' schemas, and schemas themselves. The bounds of a schema say what a check of it
+ * costs at most: what is cheap is checked here, everything else in a few threads, in turns of accounts and platforms.
  */
 export class PayloadChecks {
   private readonly pool: CheckPool;
   private readonly plans = new LRUCache<string, Plan, Schema>({
     max: 500,
-    memoMethod: (key, _stale, { context }) => ({ key, ...planFor(context) }),
+    maxSize: COMPILED_BYTES,
+    sizeCalculation: ({ validator, schemaBytes }) => (validator ? schemaBytes : 1),
+    memoMethod: (_key, _stale, { context }) => planFor(context),
   });
   private readonly keys = new WeakMap<Schema, string>();
-  private readonly mainThread = new RecentUse();
-  private readonly limitMs: number;
 
-  /**
-   * @param heapMb heap of a thread, megabytes
-   * @param limitMs how long any check may take: what a schema within its bounds can take is less, on any machine that
-   * is fit for service
-   */
-  constructor(heapMb?: number, limitMs = 5_000) {
-    this.limitMs = limitMs;
-    this.pool = new CheckPool(heapMb);
+  /** @param limitMs time for a check in a thread, from its request on */
+  constructor(limitMs?: number) {
+    this.pool = new CheckPool(limitMs);
   }
 
   /**
    * Reads a payload and checks it against its kind.
    *
-   * @throws Problem 400 if it is not valid, or checking it takes too much memory, or, of a schema that is beyond the
-   * bounds, too long; 503 if too many wait, or this machine was too slow
+   * @throws Problem 400 if it is not valid, or its schema is beyond the bounds; 503 if too many wait, or the check did
+   * not end in time
    */
   async read(owner: Owner, kind: EventKind, body: Uint8Array): Promise<Payload> {
     const payload = readPayload(body);
-    const plan = this.planOf(kind.schema);
+    const { schema } = kind;
+    const key = this.keyOf(schema);
+    const plan = this.plans.memo(key, { context: schema });
     const reading = readingSteps(plan, payload.text, body.length);
     const steps = stepsFor(plan.cost, body.length) + reading;
     // What is built in takes little time, unless its numbers do.
-    const mayBeLong = isBuiltIn(kind) ? reading : steps;
-    const validator = this.hasRoom(owner, mayBeLong, steps) ? plan.validator : undefined;
-    const violations = validator
-      ? validator(payload.value, payload.text)
-      : await this.checkInPool(owner, plan, kind.schema, payload.text, steps);
+    const isCheap = (isBuiltIn(kind) ? reading : steps) <= MAIN_THREAD.steps;
+    const violations =
+      isCheap && plan.validator
+        ? plan.validator(payload.value, payload.text)
+        : await this.pool.run<PayloadTask, Violations | undefined>(
+            owner,
+            'checkPayload',
+            steps + plan.compiling <= QUICK_STEPS,
+            { key, schema, schemaBytes: plan.schemaBytes, text: payload.text },
+          );
     if (violations) throw invalidPayload(kind.name, violations);
     return payload;
   }
@@ -105,19 +98,12 @@ export class PayloadChecks {
    * Checks a schema that an account brings.
    *
    * @returns what is wrong, with pointers into the request's body
-   * @throws Problem 503 if too many wait, or this machine was too slow
+   * @throws Problem 503 if too many wait, or the check did not end in time
    */
   async checkSchema(owner: Owner, schema: Schema): Promise<InputError[]> {
     const { errors, size } = checkBounds(schema);
     if (errors.length > 0) return errors;
-    const task = { type: 'schema' as const, schema, limitMs: this.limitMs };
-    const result = await this.pool.run({ owner, lane: 'schema', steps: compilingSteps(size) }, task);
-    if (result.type === 'schema') return result.errors;
-    // Compiling what is within the bounds takes little time: only a slow machine ends it.
-    if (result.type !== 'out_of_memory') throw tooSlow();
-    return [
-      { pointer: '/schema', detail: 'takes too much memory to compile: use fewer subschemas and patterns' },
-    ];
+    return this.pool.run(owner, 'checkSchema', compilingSteps(size) <= QUICK_STEPS, schema);
   }
 
   /** Ends the threads. */
@@ -125,73 +111,30 @@ export class PayloadChecks {
     await this.pool.close();
   }
 
-  /**
-   * Does work on the main thread that a payload or filters of an account can make long, and counts it: who has used
-   * much of that thread has other things checked elsewhere.
-   */
-  counted<T>(owner: Owner, work: () => T): T {
-    const began = performance.now();
-    try {
-      return work();
-    } finally {
-      const now = performance.now();
-      if (now - began >= MAIN_THREAD.countedSteps * STEP_MS) this.mainThread.add(owner, now - began, now);
-    }
-  }
-
-  /** Whether a check may take the main thread; if so, it is counted. */
-  private hasRoom(owner: Owner, mayBeLong: number, steps: number): boolean {
-    if (mayBeLong > MAIN_THREAD.steps) return false;
-    if (steps < MAIN_THREAD.countedSteps) return true;
-    const now = performance.now();
-    if (this.mainThread.ofPlatform(owner, now) >= MAIN_THREAD.spentMs) return false;
-    this.mainThread.add(owner, steps * STEP_MS, now);
-    return true;
-  }
-
-  private planOf(schema: Schema): Plan {
+  private keyOf(schema: Schema): string {
     let key = this.keys.get(schema);
     if (key === undefined) {
       key = createHash('sha256').update(JSON.stringify(schema)).digest('hex');
       this.keys.set(schema, key);
     }
-    return this.plans.memo(key, { context: schema });
-  }
-
-  private async checkInPool(
-    owner: Owner,
-    { key, compiling }: Plan,
-    schema: Schema,
-    text: string,
-    steps: number,
-  ): Promise<Violations | undefined> {
-    const lane = steps + compiling <= QUICK_STEPS ? 'quick' : 'long';
-    const task = { type: 'payload' as const, key, schema, text, limitMs: this.limitMs };
-    const result = await this.pool.run({ owner, lane, steps: steps + compiling }, task);
-    if (result.type === 'payload') return result.violations;
-    const isOutOfMemory = result.type === 'out_of_memory';
-    if (!isOutOfMemory && Number.isFinite(compiling)) throw tooSlow();
-    throw new Problem(
-      'payload_too_complex',
-      `Checking the payload against its schema took too ${isOutOfMemory ? 'much memory' : 'long'}. ` +
-        'Send a smaller payload, or give the event kind a simpler schema.',
-    );
+    return key;
   }
 }
 
-function planFor(schema: Schema): Omit<Plan, 'key'> {
+/** @throws Problem if the schema is beyond the bounds, as none is that this version has accepted */
+function planFor(schema: Schema): Plan {
   const { errors, size } = checkBounds(schema);
-  const isComparing = comparesNumbers(schema);
-  if (errors.length > 0) {
-    // No schema was accepted like this: whoever has written it holds up nobody else.
-    const endless = Number.POSITIVE_INFINITY;
-    return { cost: { fixed: endless, perByte: 0 }, compiling: endless, isComparing };
-  }
+  if (errors.length > 0)
+    throw new Problem(
+      'payload_too_complex',
+      "The event kind's schema is beyond the bounds. Give the event kind a simpler schema.",
+    );
   const isSmall = size.subschemas <= MAIN_THREAD.subschemas && size.patternSize <= MAIN_THREAD.patternSize;
   return {
     cost: costOf(schema),
     compiling: compilingSteps(size),
-    isComparing,
+    schemaBytes: compiledBytes(schema, size),
+    isComparing: comparesNumbers(schema),
     ...(isSmall && { validator: compilePayloadSchema(schema) }),
   };
 }

@@ -16,8 +16,8 @@ export const PROBLEMS = {
   ],
   payload_too_complex: [
     400,
-    'Checking the payload takes too long, or too much memory',
-    'Send a smaller payload, or give the event kind a simpler schema: see the bounds of [schemas](events.md#schemas).',
+    'The schema of the event kind is beyond the bounds',
+    'Give the event kind a simpler schema: see the bounds of [schemas](events.md#schemas).',
   ],
   invalid_request: [400, 'The request is not valid', 'Correct the places in `errors`.'],
   invalid_fields: [

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { MAX_WAITING_PER_ACCOUNT } from '../../../src/api/payloads/fair-queue.js';
+import { CheckPool, MOST_CHECKS } from '../../../src/api/payloads/check-pool.js';
 import { PayloadChecks } from '../../../src/api/payloads/payload-checks.js';
+import type { PayloadTask } from '../../../src/api/payloads/schema-worker.js';
 import type { EventKind } from '../../../src/domain/event/event-kinds.js';
 import { Problem } from '../../../src/domain/http/problem.js';
 import { needs } from '../../support/needs.js';
 import { COSTLY } from '../../support/parts/costly-schemas.js';
+import { mainThreadTime } from '../../support/parts/thread-time.js';
 import { until } from '../../support/until.js';
 
 needs('build');
 
-/** Takes a thread for as long as a check may. */
+/** Beyond the bounds: it would take a thread for very long. */
 const endless = COSTLY.find(({ name }) => name === '1,500 alternatives for each item') ?? assert.fail();
 /** Is checked in the pool, because compiling it takes long, and at once. */
 const quick = {
@@ -53,12 +52,6 @@ describe('the threads that check payloads [world]', () => {
     );
   const count = (all: readonly string[], outcome: string) => all.filter((one) => one === outcome).length;
 
-  it('run out of heap without harm to the process, and are replaced', async () => {
-    const script = fileURLToPath(new URL('../../support/programs/exhaust-schema-heap.ts', import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script]);
-    assert.deepEqual(JSON.parse(stdout), ['payload_too_complex', 'valid']);
-  });
-
   it('do not let four accounts of one platform hold up what is quick, or who registers a schema', async () => {
     const register = (account: string) => checks.checkSchema({ account, platform: account }, quick.schema);
     await warm();
@@ -86,30 +79,46 @@ describe('the threads that check payloads [world]', () => {
     assert.ok(order.lastIndexOf('victim') < order.length - 1, `${order}`);
   });
 
-  it('refuse with 503 who sends more than may wait, and nobody else', async () => {
+  it('do not have the main thread check what takes long, also within the bounds', async () => {
     await warm();
-    const outcomes = Array.from({ length: MAX_WAITING_PER_ACCOUNT + 5 }, () => check('acct_1', quick));
-    const other = check('acct_2', quick);
-    assert.equal(await other, 'valid');
+    const before = mainThreadTime();
+    const outcomes = await Promise.all([check('acct_1', costly), check('acct_2', costly)]);
+    const took = mainThreadTime() - before;
+    assert.equal(count(outcomes, 'valid') + count(outcomes, 'unavailable'), 2, `${outcomes}`);
+    assert.ok(took < 150, `${took} ms of the main thread`);
+  });
+
+  it('check what is quick while long checks of four platforms wait and run', async () => {
+    await warm();
+    const order: string[] = [];
+    const noted = (name: string, outcome: Promise<string>) => outcome.finally(() => order.push(name));
+    const long = Array.from({ length: 4 }, (_, index) => noted('long', check(`acct_${index}`, costly)));
+    assert.equal(await noted('quick', check('acct_v', quick)), 'valid');
+    await Promise.all(long);
+    assert.equal(order[0], 'quick', `${order}`);
+  });
+
+  it('refuse with 503 who has more checks under way than may be, and nobody else', async () => {
+    await warm();
+    const { account: most } = MOST_CHECKS;
+    assert.equal(2 * most, MOST_CHECKS.platform);
+    const of = (account: string, checks: number) =>
+      Array.from({ length: checks }, () => check(account, quick, 'p'));
+    const outcomes = [...of('acct_1', most + 5), ...of('acct_2', most + 5), ...of('acct_3', 5)];
+    assert.equal(await check('acct_other', quick), 'valid');
     const all = await Promise.all(outcomes);
-    assert.deepEqual([count(all, 'valid'), count(all, 'unavailable')], [MAX_WAITING_PER_ACCOUNT + 1, 4]);
+    assert.deepEqual([count(all, 'valid'), count(all, 'unavailable')], [2 * most, 15]);
+    assert.equal(await check('acct_1', quick, 'p'), 'valid', 'what is over makes room');
   });
 
-  it('saturated by many accounts, answer in time; what is quick is answered meanwhile', async () => {
-    const accounts = Array.from({ length: 12 }, (_, index) => `acct_${index}`);
-    const all = Promise.all(accounts.map((account) => check(account, endless)));
-    await until(
-      () => check('acct_0', quick),
-      (outcome) => outcome === 'valid',
-    );
-    const outcomes = await all;
-    const refused = count(outcomes, 'unavailable');
-    assert.ok(refused > 0, 'some had no turn within the limit');
-    assert.equal(refused + count(outcomes, 'payload_too_complex'), accounts.length, `${outcomes}`);
+  it('do not run a schema that is beyond the bounds', async () => {
+    const began = performance.now();
+    assert.equal(await check('acct_1', endless), 'payload_too_complex');
+    assert.ok(performance.now() - began < 5_000);
   });
 
-  it('blame the machine, not the payload, for a check of an accepted schema that takes too long', async () => {
-    const hurried = new PayloadChecks(undefined, 1);
+  it('blame the machine for a check that does not end in time', async () => {
+    const hurried = new PayloadChecks(1);
     try {
       const kind = { name: 'a.kind', schema: costly.schema } as unknown as EventKind;
       const owner = { account: 'acct_1', platform: 'acct_1' };
@@ -126,13 +135,32 @@ describe('the threads that check payloads [world]', () => {
           assert.ok(Number(error.headers['retry-after']) > 0);
           return true;
         });
-      // Of one that is beyond the bounds, it is the schema.
-      const unbounded = { name: 'a.kind', schema: endless.schema } as unknown as EventKind;
-      await assert.rejects(hurried.read(owner, unbounded, Buffer.from(endless.payload)), {
-        code: 'payload_too_complex',
-      });
     } finally {
       await hurried.close();
+    }
+  });
+
+  it('end with a check that does not end in time, and are replaced', async () => {
+    const pool = new CheckPool(2_000);
+    const run = ({ schema, payload: text }: { schema: object; payload: string }) =>
+      pool.run<PayloadTask, unknown>({ account: 'a', platform: 'a' }, 'checkPayload', true, {
+        ...{ key: text, schema: { ...schema }, schemaBytes: 1, text },
+      });
+    try {
+      await assert.rejects(run(endless), { code: 'unavailable' });
+      const began = performance.now();
+      // The only thread of its lane would be busy for 20 s.
+      await until(
+        () =>
+          run(quick).then(
+            () => true,
+            () => false,
+          ),
+        Boolean,
+      );
+      assert.ok(performance.now() - began < 15_000);
+    } finally {
+      await pool.close();
     }
   });
 });

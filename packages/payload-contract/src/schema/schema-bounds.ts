@@ -5,6 +5,7 @@ import { compilePattern, patternSize } from './pattern.js';
 import { costOf, heaviestPart, stepsFor } from './schema-cost.js';
 import {
   BASE,
+  comparesNumbers,
   INSTEAD,
   isAnnotation,
   isSchema,
@@ -35,6 +36,8 @@ export const SCHEMA_BOUNDS = {
 
 /** Size of a schema within its bounds. */
 export interface SchemaSize {
+  /** As JSON text. */
+  bytes: number;
   subschemas: number;
   patternSize: number;
 }
@@ -47,7 +50,7 @@ export interface SchemaSize {
  */
 export function checkBounds(schema: Schema): { errors: Mistake[]; size: SchemaSize } {
   const walk = new SchemaWalk(schema);
-  if (Buffer.byteLength(JSON.stringify(schema)) > SCHEMA_BOUNDS.bytes) {
+  if (walk.size.bytes > SCHEMA_BOUNDS.bytes) {
     const errors = [{ pointer: BASE, detail: `must be at most ${SCHEMA_BOUNDS.bytes} bytes of JSON` }];
     return { errors, size: walk.size };
   }
@@ -70,6 +73,18 @@ export function checkBounds(schema: Schema): { errors: Mistake[]; size: SchemaSi
   return { errors: [{ pointer: BASE + pointer, detail }], size: walk.size };
 }
 
+/** Memory of a compiled function, bytes: of any, for each byte of its JSON, and for each step of its patterns. */
+const FUNCTION_BYTES = { any: 30_000, ofByte: 100, ofStep: 750 };
+
+/**
+ * Memory that a compiled schema takes at most, bytes. It is two functions, of which one stops at the first error; and
+ * if the schema compares numbers, two more for numbers with all their digits.
+ */
+export function compiledBytes(schema: Schema, { bytes, patternSize }: SchemaSize): number {
+  const { any, ofByte, ofStep } = FUNCTION_BYTES;
+  return (comparesNumbers(schema) ? 4 : 2) * (any + ofByte * bytes + ofStep * patternSize);
+}
+
 /** Checks the patterns of a schema within its bounds by compiling them. */
 export function checkPatterns(schema: Schema): Mistake[] {
   const walk = new SchemaWalk(schema, compilePattern);
@@ -83,12 +98,13 @@ const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 /** One walk through a schema, along its references as validation would go. */
 class SchemaWalk {
   readonly errors: Mistake[] = [];
-  readonly size: SchemaSize = { subschemas: 0, patternSize: 0 };
+  readonly size: SchemaSize;
   private readonly definitions: Schema;
   private readonly compile: ((pattern: string) => unknown) | undefined;
 
   /** @param compile throws for a pattern that is not valid; absent to leave that out */
   constructor(schema: Schema, compile?: (pattern: string) => unknown) {
+    this.size = { bytes: Buffer.byteLength(JSON.stringify(schema)), subschemas: 0, patternSize: 0 };
     this.definitions = isSchema(schema['$defs']) ? schema['$defs'] : {};
     this.compile = compile;
   }

@@ -102,11 +102,9 @@ export async function checkEvent(
   const kind = await findKind(database, accountId, request.kind, request.schemaVersion);
   const { text: payload, value } = await payloads.read(owner, kind, body);
   const values = valuesOf(payload, value);
-  const [about, marked, order] = payloads.counted(owner, () => [
-    person ?? subjectInPayload(kind.schema, values),
-    keysInPayload(kind.schema, values),
-    orderKey ?? orderKeyInPayload(kind.schema, values),
-  ]);
+  const about = person ?? subjectInPayload(kind.schema, values);
+  const marked = keysInPayload(kind.schema, values);
+  const order = orderKey ?? orderKeyInPayload(kind.schema, values);
   const [endpoints, keys, subject, token] = await Promise.all([
     endpointsOf(database, accountId, endpointIds),
     database.keySecrets.tokensOf(accountId, [...marked, ...named]),
@@ -127,7 +125,7 @@ export async function checkEvent(
   return {
     kind: kind.name,
     payload,
-    targets: payloads.counted(owner, () => orderedRecipientsOf(endpoints, kind.name, values, token)),
+    targets: orderedRecipientsOf(endpoints, kind.name, values, token),
     keys,
     orderToken: token,
     once: once || undefined,
