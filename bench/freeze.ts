@@ -146,5 +146,5 @@ function describe(name: string, answers: readonly Answer[]): string {
   }
   const codes = [...counts].sort().map(([code, count]) => `${count} x ${code}`);
   const longest = Math.max(...answers.map(({ ms }) => ms));
-  return `        ${name.padEnd(30)} ${String(answers.length).padStart(4)} answers: ${codes.join(', ')}; longest ${longest.toFixed(0)} ms`;
+  return `        ${name.padEnd(30)} ${String(answers.length).padStart(4)} responses: ${codes.join(', ')}; longest ${longest.toFixed(0)} ms`;
 }

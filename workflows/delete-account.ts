@@ -75,7 +75,7 @@ export async function deleteAccount(input: DeleteAccountInput): Promise<AccountD
     if (state.cursor === undefined) await removeAllEndpoints();
     if (state.deletion.stage === 'endpoints') {
       const left = state.closed_at + timings.deletion_settles_ms - Date.now();
-      await sleep(Math.max(left, 1), { summary: 'requests that were accepted before are answered' });
+      await sleep(Math.max(left, 1), { summary: 'requests that were accepted before get their responses' });
       show({ stage: 'deliveries' });
       // An endpoint may have been registered by one of those requests.
       continue;

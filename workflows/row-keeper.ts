@@ -56,7 +56,7 @@ export class RowKeeper {
   sayReleased(indexes: readonly number[], { probe, delivery }: Release, now: number): void {
     const at = new Date(now).toISOString();
     const item: TimelineItem = probe
-      ? { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint answers again.' }
+      ? { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint responds again.' }
       : {
           ...{ at, type: 'released' },
           text: delivery

@@ -30,7 +30,7 @@ export function createChatSender(url: string, poster: HttpPoster, userAgent: str
     const after = headers['retry-after'];
     const nextRetryDelay = parseRetryAfter(Array.isArray(after) ? after[0] : after, sharedNow());
     throw ApplicationFailure.create({
-      message: `The chat webhook answered ${statusCode}.`,
+      message: `The chat webhook responded with ${statusCode}.`,
       ...(nextRetryDelay !== undefined && { nextRetryDelay }),
     });
   };

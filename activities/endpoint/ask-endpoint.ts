@@ -78,8 +78,8 @@ export async function askEndpoint(
     account: endpoint.account_id,
     clientCertificate: client_certificate,
   });
-  if ('error_code' in answer) return no(`There was no answer: ${answer.error}.`);
-  if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);
+  if ('error_code' in answer) return no(`There was no response: ${answer.error}.`);
+  if (!isSuccess(answer.statusCode)) return no(`It responded with ${answer.statusCode}.`);
   return resultOf(answer);
 }
 
@@ -115,9 +115,7 @@ function challenge(endpoint: EndpointForVerification, { confirmationUrl }: Verif
     resultOf: (answer) =>
       answer.body.trim() === token || challengeResponse(answer.body) === token
         ? { wanted: true }
-        : no(
-            'It answered the challenge, but not with the token: as text, or as "challenge_response" in JSON.',
-          ),
+        : no('It responded, but not with the token: as text, or as "challenge_response" in JSON.'),
   };
 }
 
@@ -165,7 +163,7 @@ function challengeAsGraphApi({
       ...(verify_token && { 'hub.verify_token': verify_token }),
     }),
     resultOf: ({ body }) =>
-      body.trim() === token ? { wanted: true } : no('It answered, but not with the value of hub.challenge.'),
+      body.trim() === token ? { wanted: true } : no('It responded, but not with the value of hub.challenge.'),
   };
 }
 

@@ -32,8 +32,8 @@ const SERVICE_COMMANDS = {
   demo: {
     summary: 'send one purchase through a running `hookline dev` and watch it arrive',
     help: [
-      '--fail 2          the subscriber answers 500 to the first two attempts',
-      '--slow 6s         it takes six seconds to answer, longer than the limit of five',
+      '--fail 2          the subscriber responds with 500 to the first two attempts',
+      '--slow 6s         it takes six seconds to respond, longer than the limit of five',
       '--refuse          it closes every connection',
       '--schedule 1s,2s  the waits between attempts; by default 1s,2s,3s,4s',
     ],
@@ -187,13 +187,13 @@ const PROOF_COMMANDS = {
       'check a certificate without any server, and say what it proves: hookline verify certificate.json',
     help: [
       '--key text                the public key of the log, as its operator published it',
-      '--payload opening.json    what GET /deliveries/<id>/certificate/opening answered',
+      '--payload opening.json    the response of GET /deliveries/<id>/certificate/opening',
       '--witness text            the public key of a witness that must have cosigned; several times for several',
       '--timestamp-ca file       certificates (PEM) one of which must vouch for the time stamp of the checkpoint',
       '--checkpoint file         a checkpoint of the log that you have from elsewhere',
       '--complete                that certificates have every number from the lowest to the highest: name all of them. Without a file, a server is asked',
       '--from TIME, --to TIME    with --complete and without a file: of events that were accepted in this period',
-      '--consistency proof.json  what GET /log/proofs answered, if that checkpoint is of another size',
+      '--consistency proof.json  the response of GET /log/proofs, if that checkpoint is of another size',
     ],
     options: {
       key: text,

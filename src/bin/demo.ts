@@ -25,7 +25,7 @@ export async function demo(settings: Settings, values: Record<string, unknown>):
     throw new Error('No system has been started here yet. Run `npm start` first, and leave it running.');
   const { api_url: apiUrl, api_key: token } = state;
   await boundedRequest(`${apiUrl}/healthz`).catch(() => {
-    throw new Error(`Nothing answers at ${apiUrl}. Run \`npm start\` first, and leave it running.`);
+    throw new Error(`Nothing responds at ${apiUrl}. Run \`npm start\` first, and leave it running.`);
   });
 
   const failFirst = values['fail'] === undefined ? undefined : Number(values['fail']);

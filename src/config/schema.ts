@@ -163,7 +163,7 @@ export const settingsSchema = z.object({
   HOOKLINE_MAX_FIRST_ATTEMPTS: wholeOr(1_000, 1, 100_000).describe(
     'First attempts in flight in a process; beyond that, further ones use the isolated queue',
   ),
-  HOOKLINE_SLOW_ANSWER: duration('2s').describe(
+  HOOKLINE_SLOW_RESPONSE: duration('2s').describe(
     'Response time after which an endpoint counts as slow and is isolated from others',
   ),
   HOOKLINE_ISOLATED_ATTEMPTS: wholeOr(100, 1, 10_000).describe(

@@ -37,7 +37,7 @@ export class NoWorkerError extends Error {
   readonly waitedMs: number;
 
   constructor(waitedMs: number) {
-    super(`No worker answered within ${waitedMs / 1_000} seconds.`);
+    super(`No worker responded within ${waitedMs / 1_000} seconds.`);
     this.waitedMs = waitedMs;
   }
 }

@@ -58,13 +58,14 @@ export interface Tab {
   errors: string[];
 }
 
-export async function openTab(browser: Browser): Promise<Tab> {
+/** @param locale the language and region of who reads in it */
+export async function openTab(browser: Browser, locale = 'en-GB'): Promise<Tab> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
     colorScheme: 'light',
     // Colours are checked as they are, not on their way.
     reducedMotion: 'reduce',
-    locale: 'en-GB',
+    locale,
     timezoneId: 'Europe/Berlin',
   });
   context.setDefaultTimeout(WAIT_LIMIT_MS);

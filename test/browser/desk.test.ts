@@ -224,7 +224,7 @@ describe('at the desk', () => {
     await left.waitFor();
     // What is counted for this account is not counted for others.
     await page.goto(`${stage.system.url}/desk/accounts/${stage.stranger.accountId}`);
-    await page.getByText(/^\d+ of 60000 left/).waitFor();
+    await page.getByText(/^[\d,]+ of 60,000 left/).waitFor();
     await page.goto(`${stage.system.url}/desk/accounts/${small.accountId}`);
     await left.waitFor();
     const headers = { 'hookline-account': small.accountId };

@@ -70,18 +70,18 @@ describe('every page of the web application [world]', () => {
       { role: 'portal', path: '/kinds', has: 'A parcel has left', picture: 'catalogue' },
       { role: 'portal', path: '/kinds/order.shipped', has: 'business key', picture: 'kind' },
       { role: 'desk', path: '/overview', has: 'Backlog by account', picture: 'overview' },
-      { role: 'desk', path: `/overview?${ofShop}`, has: 'answered 503', picture: 'account-overview' },
+      { role: 'desk', path: `/overview?${ofShop}`, has: 'got a 503 response', picture: 'account-overview' },
       { role: 'desk', path: '/deliveries', has: 'Loyalty points', picture: 'all-deliveries' },
       { role: 'desk', path: '/endpoints', has: 'Loyalty points', picture: 'all-endpoints' },
       { role: 'desk', path: '/search#localhost', has: 'Loyalty points', picture: 'search' },
       { role: 'desk', path: '/replays', has: 'Choose an account', picture: 'choose-account' },
-      { role: 'desk', path: '/incidents', has: 'answered 503', picture: 'incidents' },
+      { role: 'desk', path: '/incidents', has: 'got a 503 response', picture: 'incidents' },
       { role: 'desk', path: '/changes', has: 'Paused', picture: 'changes' },
       { role: 'desk', path: `/exports?${ofShop}`, has: 'Times are of acceptance', picture: 'exports' },
       { role: 'desk', path: `/erasures?${ofShop}`, has: erasureId, picture: 'personal-data' },
       { role: 'desk', path: `/erasures/${erasureId}?${ofShop}`, has: 'Certificate', picture: 'erasure' },
       { role: 'desk', path: '/accounts', has: 'Birch Books', picture: 'accounts' },
-      { role: 'desk', path: `/accounts/${stage.shop.accountId}`, has: 'of 60000 left', picture: 'account' },
+      { role: 'desk', path: `/accounts/${stage.shop.accountId}`, has: 'of 60,000 left', picture: 'account' },
       { role: 'desk', path: `/accounts/${stage.shop.accountId}?tab=keys`, has: 'first key', picture: 'keys' },
     ];
   };
@@ -123,6 +123,29 @@ describe('every page of the web application [world]', () => {
       await tab.page.setViewportSize(DESKTOP);
     }
     assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  });
+
+  it('writes times and numbers as its reader does, charts too', async () => {
+    const tab = await openTab(browser, 'de-DE');
+    await signIn(tab);
+    const drawn = 'globalThis.drawn = []; const { fillText } = CanvasRenderingContext2D.prototype;';
+    await tab.context.addInitScript({
+      content: `${drawn} CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
+        globalThis.drawn.push(text); return fillText.call(this, text, ...where); };`,
+    });
+    const says = (text: RegExp) => tab.page.getByRole('main').getByText(text).first().waitFor();
+    const { accountId } = stage.shop;
+    await tab.page.goto(`${stage.system.url}/desk/accounts/${accountId}`);
+    await says(/ of 60\.000 left/);
+    await tab.page.goto(`${stage.system.url}/desk/overview?account=${accountId}`);
+    await says(/^\d+,\d %$/);
+    await until(
+      () => tab.page.evaluate<string[]>('globalThis.drawn'),
+      (texts) => texts.some((text) => /^\d\d?\. \p{L}+/u.test(text)),
+    );
+    await tab.page.goto(`${stage.system.url}/portal/deliveries/${deliveryId}`);
+    await says(/^\d\d\.\d\d\.\d{4}, \d\d:\d\d:\d\d/);
     await tab.context.close();
   });
 

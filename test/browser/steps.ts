@@ -5,7 +5,7 @@ import type { Stage } from './stage.js';
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 
 /** Waits until a page says something. */
-export const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
+export const says = (page: Page | Locator, text: string | RegExp) => page.getByText(text).first().waitFor();
 
 /** A button of the dialog that is open. */
 export const inDialog = (page: Page, name: string) =>

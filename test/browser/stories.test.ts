@@ -70,7 +70,7 @@ describe('in a browser', () => {
     await row.getByRole('link', { name: 'purchase' }).click();
     await says(page, 'The ledger is locked.');
     await says(page, 'Not delivered yet: 1 attempt so far.');
-    await says(page, /Attempt 1 answered 503/);
+    await says(page, /Attempt 1 got a 503 response/);
     assert.match(
       await page
         .getByText(/^Next attempt/)
@@ -146,7 +146,7 @@ describe('in a browser', () => {
     await page.getByRole('link', { name: 'Act for this account' }).click();
     await says(page, 'You act for');
     await goTo(page, 'Incidents');
-    await page.getByRole('row').filter({ hasText: 'Loyalty points' }).getByText('answered 503').waitFor();
+    await says(page.getByRole('row').filter({ hasText: 'Loyalty points' }), 'got a 503 response');
 
     await page.getByLabel(SEARCH).fill('order_id:order-1002');
     await page.keyboard.press('Enter');

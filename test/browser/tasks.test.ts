@@ -172,6 +172,8 @@ describe('what people come for [world]', () => {
     await walk.begin(`${stage.system.url}/portal/deliveries`);
     await page.getByRole('link', { name: 'Acme Events' }).waitFor();
     assert.match(await page.title(), /· Acme Events$/);
+    // The platform has no picture of its own; ours is none for it.
+    assert.equal(await page.locator('link[rel="icon"]').getAttribute('href'), null);
     assert.equal(await page.getByLabel('Event kind').count(), 1);
     assert.equal(await page.getByLabel('Event kind').isVisible(), false);
     await button(page, 'Filters').click();
@@ -186,9 +188,16 @@ describe('what people come for [world]', () => {
       await page.emulateMedia({ colorScheme });
       assert.deepEqual(await findBarriers(walk), [], colorScheme);
     }
+    for (const ours of ['/endpoints/new', `/endpoints/${stage.ids.warehouse}`, '/kinds']) {
+      await page.goto(`${stage.system.url}/portal${ours}`);
+      await page.getByRole('main').getByRole('heading').first().waitFor();
+      await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
+      assert.equal(await page.getByText(/hookline/i).count(), 0, ours);
+    }
     await page.goto(`${stage.system.url}/desk`);
     await says(page, 'Hookline');
     assert.equal(await page.getByText('Acme Events').count(), 0);
+    assert.ok(await page.locator('link[rel="icon"]').getAttribute('href'));
     assert.deepEqual(walk.errors, []);
     await walk.context.close();
     await stage.operator.request('PATCH', path, { body: { portal: { name: null, color: null } } });

@@ -138,7 +138,7 @@ describe('a workflow whose first task was kept alive', () => {
   }
 
   async function failUntilProbed(): Promise<void> {
-    const failed = { count: BACKOFF_AFTER_FAILURES, said: 'answered 503', ago_ms: 0 };
+    const failed = { count: BACKOFF_AFTER_FAILURES, said: 'got a 503 response', ago_ms: 0 };
     const handle = await temporal.client.workflow.signalWithStart<typeof endpointIncident, [typeof failed]>(
       'endpointIncident',
       {

@@ -112,8 +112,10 @@ async function respond(
 function wordsOf(error: unknown): string {
   if (error instanceof oauth.ResponseBodyError) {
     const code = /^[\w.-]{1,64}$/.test(error.error) ? ` (${error.error})` : '';
-    return `it answered ${error.status}${code}`;
+    return `it responded with ${error.status}${code}`;
   }
   const { cause } = error as { cause?: unknown };
-  return cause instanceof Response ? `it answered ${cause.status}` : 'its response is no token response';
+  return cause instanceof Response
+    ? `it responded with ${cause.status}`
+    : 'its response is no token response';
 }

@@ -38,7 +38,7 @@ export const FAULT_KINDS = [
   kind('api-unanswered', 'link', 'a process does what producers ask, and its answers are lost'),
   kind('receiver-cut', 'receiver', 'connections to a receiver end and are refused'),
   kind('receiver-slow', 'receiver', 'every packet between Hookline and a receiver is late'),
-  kind('receiver-hangs', 'receiver', 'a receiver takes requests and does not answer'),
+  kind('receiver-hangs', 'receiver', 'a receiver takes requests and does not respond'),
   kind('receiver-resets', 'receiver', 'a receiver takes requests and ends the connection'),
   kind('receiver-flaps', 'receiver', 'a receiver answers 200 and 503 by turns'),
   kind('receiver-500', 'receiver', 'a receiver answers 500'),

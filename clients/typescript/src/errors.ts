@@ -28,7 +28,7 @@ export class HooklineError extends Error {
 
   constructor(response: Response, body: unknown) {
     const problem = isProblem(body) ? body : undefined;
-    super(problem?.detail ?? `The server answered ${response.status} without saying why.`);
+    super(problem?.detail ?? `The server responded with ${response.status} without saying why.`);
     this.status = response.status;
     this.code = problem?.code ?? UNEXPECTED_ANSWER;
     this.errors = problem?.errors ?? [];
@@ -46,7 +46,7 @@ export class HooklineConnectionError extends Error {
 
   constructor(url: string, cause: unknown) {
     const { origin } = new URL(url);
-    super(`${origin} did not answer: ${reasonOf(cause)}`, { cause });
+    super(`${origin} did not respond: ${reasonOf(cause)}`, { cause });
     this.origin = origin;
   }
 }

@@ -1697,7 +1697,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive purchase: a customer completed a purchase
-         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Respond within 5 seconds, and do the work afterwards.
          */
         post: operations["receivePurchase"];
         delete?: never;
@@ -1717,7 +1717,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive profile.updated: a profile has changed
-         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Respond within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveProfileUpdated"];
         delete?: never;
@@ -1737,7 +1737,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive endpoint.failing: an endpoint has begun to fail
-         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Respond within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveEndpointFailing"];
         delete?: never;
@@ -1757,7 +1757,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive endpoint.recovered: an endpoint that was failing took a delivery again
-         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Respond within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveEndpointRecovered"];
         delete?: never;
@@ -1777,7 +1777,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive endpoint.disabled: an endpoint was disabled. Its deliveries wait
-         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Respond within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveEndpointDisabled"];
         delete?: never;
@@ -1797,7 +1797,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive delivery.exhausted: deliveries of an endpoint have ended without success: no attempt of the schedule succeeded
-         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Respond within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveDeliveryExhausted"];
         delete?: never;
@@ -1817,7 +1817,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive delivery.expired: deliveries of an endpoint have ended without success: they were parked for longer than the limit
-         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Respond within 5 seconds, and do the work afterwards.
          */
         post: operations["receiveDeliveryExpired"];
         delete?: never;
@@ -5393,7 +5393,7 @@ export interface components {
         BatchResponse: {
             responses: {
                 status: number;
-                /** @description What the read by itself answers; null if nothing */
+                /** @description Body of the response that the read has by itself; null if none */
                 body: unknown;
             }[];
         };
@@ -5475,7 +5475,7 @@ export interface components {
          *       "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
          *       "since": "2026-11-21T12:00:00.000Z",
          *       "failures": 5,
-         *       "last_failure": "answered 503"
+         *       "last_failure": "got a 503 response"
          *     }
          */
         EndpointFailingPayload: {
@@ -5486,7 +5486,7 @@ export interface components {
              */
             since: string;
             failures: number;
-            /** @description Human-readable: `answered 503`. */
+            /** @description Human-readable: `got a 503 response`. */
             last_failure: string;
         };
         /**
@@ -5518,7 +5518,7 @@ export interface components {
          *       "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
          *       "since": "2026-11-21T12:00:00.000Z",
          *       "disabled_at": "2026-11-26T12:00:00.000Z",
-         *       "reason": "It failed for 5 days without a success; the last attempt answered 503."
+         *       "reason": "It failed for 5 days without a success; the last attempt got a 503 response."
          *     }
          */
         EndpointDisabledPayload: {
@@ -7298,7 +7298,7 @@ export interface operations {
                      *           "created_at": "2026-11-21T12:00:00.000Z",
                      *           "started_at": "2026-11-21T12:00:00.000Z",
                      *           "closed_at": "2026-11-21T12:00:00.094Z",
-                     *           "reason": "The endpoint answered 2xx.",
+                     *           "reason": "The endpoint responded with 2xx.",
                      *           "workflow_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *           "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *         }
@@ -9214,7 +9214,7 @@ export interface operations {
                      *           "created_at": "2026-11-21T12:00:00.000Z",
                      *           "started_at": "2026-11-21T12:00:00.000Z",
                      *           "closed_at": "2026-11-21T12:00:00.094Z",
-                     *           "reason": "The endpoint answered 2xx.",
+                     *           "reason": "The endpoint responded with 2xx.",
                      *           "workflow_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *           "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *         }
@@ -9273,7 +9273,7 @@ export interface operations {
                      *       "created_at": "2026-11-21T12:00:00.000Z",
                      *       "started_at": "2026-11-21T12:00:00.000Z",
                      *       "closed_at": "2026-11-21T12:00:00.094Z",
-                     *       "reason": "The endpoint answered 2xx.",
+                     *       "reason": "The endpoint responded with 2xx.",
                      *       "workflow_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *       "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2",
                      *       "attempts": [
@@ -9348,7 +9348,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-21T12:00:00.000Z",
                      *           "type": "attempt",
-                     *           "text": "Attempt 1 answered 200, after 56 ms.",
+                     *           "text": "Attempt 1 got a 200 response, after 56 ms.",
                      *           "number": 1,
                      *           "duration_ms": 56,
                      *           "status_code": 200

@@ -41,16 +41,16 @@ const CODES: Record<string, ExchangeErrorCode> = {
 };
 
 const WORDS: Record<ExchangeErrorCode, string> = {
-  timeout: 'no answer in time',
+  timeout: 'no response in time',
   connection_refused: 'the connection was refused',
-  connection_reset: 'the connection was closed before an answer',
+  connection_reset: 'the connection was closed before a response',
   connection_failed: 'no connection could be made',
   dns_failure: 'the host name could not be resolved',
   tls_certificate_expired: 'the TLS certificate is expired or not yet valid',
   tls_certificate_untrusted: 'the TLS certificate is not signed by a trusted authority',
   tls_name_mismatch: 'the TLS certificate is for another host name',
   tls_handshake_failed: 'the TLS handshake failed',
-  malformed_response: 'the answer is not valid HTTP',
+  malformed_response: 'the response is not valid HTTP',
   response_headers_too_large: `the headers of the response have more than ${MAX_HEADER_KIB} KiB`,
   blocked_address: 'the URL leads to an address that deliveries may not go to',
   proxy_failed: 'the egress proxy of this installation opened no connection',
@@ -62,8 +62,8 @@ const WORDS_OF_DNS: Record<UnresolvedReason, string> = {
   not_found: 'the host name does not exist',
   no_addresses: 'the host name has no address',
   too_many: 'the host name has more addresses than anybody needs',
-  silent: 'no DNS server answered for the host name',
-  refused: 'the DNS servers refuse to answer for the host name (REFUSED)',
+  silent: 'no DNS server responded for the host name',
+  refused: 'the DNS servers refuse to respond for the host name (REFUSED)',
   failed: 'the DNS servers could not resolve the host name (SERVFAIL, for one)',
 };
 
@@ -74,7 +74,7 @@ const WORDS_OF_DNS: Record<UnresolvedReason, string> = {
  * @param timedOut whether the attempt's own limit ended it
  */
 export function describeFailure(error: unknown, timedOut: boolean, timeoutMs: number): ExchangeFailure {
-  if (timedOut) return { error_code: 'timeout', error: `no answer within ${inWords(timeoutMs)}` };
+  if (timedOut) return { error_code: 'timeout', error: `no response within ${inWords(timeoutMs)}` };
   if (error instanceof UnresolvedNameError)
     return { error_code: 'dns_failure', error: WORDS_OF_DNS[error.reason] };
   const error_code = classify(error);

@@ -175,7 +175,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
         isCut: !this.isWhole,
       });
     } else {
-      this.reject(error ?? new Error('no answer'));
+      this.reject(error ?? new Error('no response'));
     }
   }
 }

@@ -7,7 +7,7 @@ class ProxyRefusedError extends Error {
   readonly code = 'ERR_EGRESS_PROXY';
 
   constructor(status: number) {
-    super(status ? `the egress proxy answered ${status}` : 'the egress proxy cannot be reached');
+    super(status ? `the egress proxy responded with ${status}` : 'the egress proxy cannot be reached');
     this.name = 'ProxyRefusedError';
   }
 }

@@ -52,7 +52,7 @@ describe('a failure', () => {
   it('after the limit is a timeout, whatever the error says', () => {
     assert.deepEqual(describeFailure(coded('ECONNRESET'), true, 2_500), {
       error_code: 'timeout',
-      error: 'no answer within 2.5s',
+      error: 'no response within 2.5s',
     });
   });
 });

@@ -225,7 +225,7 @@ describe('embedded default', () => {
     it('is started again once, at its address and with its data, where that is wanted', async () => {
       const server = await startOne(true);
       const again = new Promise<void>((resolve) => {
-        onLine = (line) => line === 'MongoDB: answers again.' && resolve();
+        onLine = (line) => line === 'MongoDB: responds again.' && resolve();
       });
       await crash();
       await again;

@@ -73,7 +73,7 @@ export function timestampQuery(note: string): { body: Buffer; nonce: Buffer } {
 export async function checkAnswer(answer: Buffer, note: string, nonce: Buffer): Promise<Date> {
   const { signed, info } = readAnswer(answer, note);
   if (!info.nonce || !Buffer.from(info.nonce.valueBlock.valueHexView).equals(nonce))
-    throw new TimestampError('the time stamp is the answer to another request');
+    throw new TimestampError('the time stamp is the response to another request');
   await requireSigned(signed, note);
   return info.genTime;
 }
@@ -117,7 +117,7 @@ function readAnswer(answer: Buffer, note: string): { signed: SignedData; info: T
     const why = statusStrings?.map(({ valueBlock }) => valueBlock.value).join('; ');
     throw new TimestampError(`the service granted no time stamp: status ${status}${why ? ` (${why})` : ''}`);
   }
-  if (!signed || !info) throw new TimestampError('the answer of the service has no time stamp');
+  if (!signed || !info) throw new TimestampError('the response of the service has no time stamp');
   const { hashAlgorithm, hashedMessage } = info.messageImprint;
   const isOfNote =
     hashAlgorithm.algorithmId === SHA256 &&
@@ -136,7 +136,7 @@ function parse(answer: Buffer): { response: TimeStampResp; signed?: SignedData; 
     if (eContentType !== TST_INFO || !eContent) return { response };
     return { response, signed, info: TSTInfo.fromBER(eContent.getValue()) };
   } catch (error) {
-    throw new TimestampError('the answer of the service is not a time stamp', { cause: error });
+    throw new TimestampError('the response of the service is not a time stamp', { cause: error });
   }
 }
 

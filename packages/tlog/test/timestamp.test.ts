@@ -120,7 +120,7 @@ describe('a time stamp', () => {
 
   it('is not taken as the answer to another request, of nothing, or if it is too long', async () => {
     const { body, nonce } = timestampQuery(note);
-    await assert.rejects(checkAnswer(answer, note, nonce), /the answer to another request/);
+    await assert.rejects(checkAnswer(answer, note, nonce), /the response to another request/);
     await assert.rejects(checkAnswer(Buffer.alloc(0), note, nonce), /is not a time stamp/);
     await assert.rejects(checkAnswer(Buffer.from('<html>'), note, nonce), /is not a time stamp/);
     await assert.rejects(checkAnswer(Buffer.alloc(MAX_TIMESTAMP_BYTES + 1), note, nonce), /too long/);

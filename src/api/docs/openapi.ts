@@ -64,7 +64,7 @@ export function createOpenApiDocument(operations: readonly Operation[]): JsonObj
 const DESCRIPTION = [
   'Producers post events; Hookline delivers each to every endpoint that is registered for its kind, signed as Standard Webhooks, and retries for days.',
   'Errors are problem documents (RFC 9457) with a stable `code`. Lists are paged by cursor: pass `paging.cursors.after` as `after`, or follow `paging.next`.',
-  'Answers may gain fields at any time.',
+  'Responses may gain fields at any time.',
 ].join('\n\n');
 
 const ONE_OF =

@@ -111,7 +111,7 @@ function describe(kind: EventKind, component: string, components: SchemaComponen
     tags: ['webhooks'],
     summary: `Receive ${kind.name}: ${lowerFirst(kind.description)}`,
     description:
-      'Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.',
+      'Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Respond within 5 seconds, and do the work afterwards.',
     security: [],
     parameters: Object.entries(WEBHOOK_HEADERS).map(([name, header]) => ({
       name,

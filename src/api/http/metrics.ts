@@ -20,7 +20,7 @@ export function createMetrics(registry: Registry) {
     }),
     requests: new Counter({
       name: 'hookline_http_requests_total',
-      help: 'Requests answered, by operation of the OpenAPI document and status',
+      help: 'Responses sent, by operation of the OpenAPI document and status',
       labelNames: ['operation', 'status'],
       registers,
     }),

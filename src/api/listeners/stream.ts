@@ -25,7 +25,7 @@ const MOST = { pending: 1_000, bufferedBytes: 16 * 1024 * 1024, late: 10_000 };
 const number = z.int().min(0);
 const answerSchema: z.ZodType<AnswerMessage> = z.discriminatedUnion('type', [
   z.strictObject({
-    type: z.literal('answer'),
+    type: z.literal('response'),
     number,
     status_code: z.int().min(200).max(599),
     headers: z
@@ -37,7 +37,7 @@ const answerSchema: z.ZodType<AnswerMessage> = z.discriminatedUnion('type', [
 ]);
 
 const WORDS: Record<ReceiverError, string> = {
-  timeout: 'the receiver behind the listener did not answer in time',
+  timeout: 'the receiver behind the listener did not respond in time',
   connection_refused: 'the receiver behind the listener refused the connection',
   connection_reset: 'the receiver behind the listener closed the connection before a response',
   connection_failed: 'the listener could not connect to its receiver',
@@ -101,7 +101,7 @@ export class ListenerStream {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.expectLate(message.number);
-        settle({ error_code: 'timeout', error: 'the listener did not answer in time' });
+        settle({ error_code: 'timeout', error: 'the listener did not respond in time' });
       }, request.timeout_ms);
       const settle = (result: ListenerResult) => {
         clearTimeout(timer);
@@ -140,10 +140,10 @@ export class ListenerStream {
     }
     const settle = this.pending.get(message.number);
     if (!settle && !this.late.delete(message.number)) {
-      this.close('protocol', 'a message answers no delivery that waits for a response');
+      this.close('protocol', 'a message is for no delivery that waits for a response');
       return;
     }
-    if (message.type === 'answer') {
+    if (message.type === 'response') {
       const { status_code, headers, body } = message;
       settle?.({ status_code, headers, body });
     } else settle?.({ error_code: message.error_code, error: WORDS[message.error_code] });
@@ -180,7 +180,7 @@ export class ListenerStream {
   }
 }
 
-const LOST = disconnected('the connection of the listener ended before it answered');
+const LOST = disconnected('the connection of the listener ended before it responded');
 
 function parseAnswer(text: string): AnswerMessage | undefined {
   try {

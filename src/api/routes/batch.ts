@@ -38,7 +38,7 @@ const batchSchema = z
     responses: z.array(
       z.object({
         status: z.int(),
-        body: z.unknown().describe('What the read by itself answers; null if nothing'),
+        body: z.unknown().describe('Body of the response that the read has by itself; null if none'),
       }),
     ),
   })

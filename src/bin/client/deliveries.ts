@@ -66,7 +66,7 @@ async function show(hookline: Hookline, id: string, { json }: Values): Promise<v
       `${lost_tries ? LOST : ''}${cutText(error ?? response_snippet ?? '', 80)}`,
     ],
   );
-  print(`\n${table(['ATTEMPT', 'AT', 'TOOK', 'RESULT', 'ANSWER'], rows)}`);
+  print(`\n${table(['ATTEMPT', 'AT', 'TOOK', 'RESULT', 'RESPONSE'], rows)}`);
 }
 
 async function steer(

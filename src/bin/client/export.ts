@@ -67,7 +67,7 @@ async function open(
   });
   if (!response.ok || !response.body) {
     const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };
-    throw new CommandError(detail ?? `The server answered ${response.status}.`);
+    throw new CommandError(detail ?? `The server responded with ${response.status}.`);
   }
   return wholeLines(Readable.fromWeb(response.body as never));
 }

@@ -20,5 +20,5 @@ export function healthListener(health: Health, metrics: MetricsPage): RequestLis
 
 const NOT_FOUND = {
   status: 404,
-  body: { status: 'This is a worker. It answers /healthz, /readyz and /metrics.' },
+  body: { status: 'This is a worker. It serves /healthz, /readyz and /metrics.' },
 };

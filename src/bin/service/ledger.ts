@@ -38,7 +38,7 @@ export function createKnowledge(settings: Settings, { temporal: { client } }: Pi
   const conditions = new EndpointConditions({
     probeIntervalMs,
     timings,
-    slowMs: settings.HOOKLINE_SLOW_ANSWER,
+    slowMs: settings.HOOKLINE_SLOW_RESPONSE,
     maxDirect: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
   });
   const reports = { probeIntervalMs, timings, client, taskQueue, disableAfterMs };

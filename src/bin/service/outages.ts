@@ -36,10 +36,7 @@ export function createOutages(
     const { signal } = stopping;
     const began = sharedNow();
     const reason = error instanceof Error ? error.message : String(error);
-    logger.error(
-      { reason },
-      `${server.name} does not answer, or refuses: requests that need it are answered with 503`,
-    );
+    logger.error({ reason }, `${server.name} does not respond, or refuses: requests that need it get 503`);
     while (!signal.aborted) {
       await delay(checkMs, undefined, { signal, ref: false }).catch(() => {});
       const isBack = await server.check().then(
@@ -50,7 +47,7 @@ export function createOutages(
       if (!isBack) under.set(server, sharedNow());
       else if (sharedNow() - failedAt >= quietMs) {
         under.delete(server);
-        logger.info({ outage_ms: failedAt - began }, `${server.name} answers again`);
+        logger.info({ outage_ms: failedAt - began }, `${server.name} responds again`);
         return;
       }
     }

@@ -39,7 +39,7 @@ export async function runWitness({
   server.listen(Number(port), host);
   await once(server, 'listening');
   print(
-    `The witness ${signer.verifier.text} answers at http://${host}:${(server.address() as AddressInfo).port}`,
+    `The witness ${signer.verifier.text} listens at http://${host}:${(server.address() as AddressInfo).port}`,
   );
   await untilStopped(new Promise(() => {}));
   server.close();

@@ -122,8 +122,10 @@ function endpointText({
   most,
 }: Extract<Cause, { code: 'endpoint' }>): string {
   const facts = [
-    ...(since === undefined ? [] : [`since ${since}, so new deliveries wait until it answers again.`]),
-    ...(in_flight === undefined || most !== undefined ? [] : [`${in_flight} attempts wait for its answer.`]),
+    ...(since === undefined ? [] : [`since ${since}, so new deliveries wait until it responds again.`]),
+    ...(in_flight === undefined || most !== undefined
+      ? []
+      : [`${in_flight} attempts wait for its response.`]),
     ...(most === undefined ? [] : [`it takes at most ${most} at once (max_concurrency).`]),
     ...(said ? [said] : []),
   ];

@@ -53,9 +53,9 @@ export function decide(answer: Answer, now: number): Decision {
   return { outcome: 'failed', ...(retry_after_ms !== undefined && { retry_after_ms }) };
 }
 
-/** An attempt, human-readable: `answered 503`, `failed: no answer within 5s`. */
+/** An attempt, human-readable: `got a 503 response`, `failed: no response within 5s`. */
 export function describeAttempt(attempt: Pick<Attempt, 'status_code' | 'error_code' | 'error'>): string {
   return attempt.status_code !== undefined
-    ? `answered ${attempt.status_code}`
+    ? `got a ${attempt.status_code} response`
     : `failed: ${attempt.error ?? attempt.error_code}`;
 }

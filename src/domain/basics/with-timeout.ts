@@ -12,7 +12,7 @@ export class TimeoutError extends Error {
 export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimeoutError(`no answer within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new TimeoutError(`no response within ${ms} ms`)), ms);
   });
   try {
     return await Promise.race([work, limit]);

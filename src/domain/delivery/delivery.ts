@@ -79,7 +79,7 @@ export function shownRecord(record: DeliveryRecord): ShownRecord {
  * of a success only that it was one, so every view says that alone.
  */
 export function shownReason(status: ShownStatus, reason: string | undefined): string {
-  if (status === 'delivered') return 'The endpoint answered 2xx.';
+  if (status === 'delivered') return 'The endpoint responded with 2xx.';
   return reason ?? 'The first attempt is under way, or begins as soon as a worker is free.';
 }
 

@@ -23,7 +23,7 @@ export const VERIFICATION_METHODS = ['challenge', 'cloudevents', 'graph'] as con
 export type VerificationMethod = (typeof VERIFICATION_METHODS)[number];
 
 /** Why an endpoint is disabled that answered 410. */
-export const GONE = 'It answered 410 Gone.';
+export const GONE = 'It responded with 410 Gone.';
 
 /**
  * The result of disabling an endpoint: it is disabled for the cause given, now or since an earlier call; it was not

@@ -56,9 +56,9 @@ const OPERATIONAL_KINDS: Record<OperationalKind, OperationalParts> = {
     {
       since: time,
       failures: { type: 'integer' },
-      last_failure: { type: 'string', description: 'Human-readable: `answered 503`.' },
+      last_failure: { type: 'string', description: 'Human-readable: `got a 503 response`.' },
     },
-    { since: '2026-11-21T12:00:00.000Z', failures: 5, last_failure: 'answered 503' },
+    { since: '2026-11-21T12:00:00.000Z', failures: 5, last_failure: 'got a 503 response' },
   ],
   'endpoint.recovered': [
     'An endpoint that was failing took a delivery again.',
@@ -71,7 +71,7 @@ const OPERATIONAL_KINDS: Record<OperationalKind, OperationalParts> = {
     {
       since: '2026-11-21T12:00:00.000Z',
       disabled_at: '2026-11-26T12:00:00.000Z',
-      reason: 'It failed for 5 days without a success; the last attempt answered 503.',
+      reason: 'It failed for 5 days without a success; the last attempt got a 503 response.',
     },
   ],
   'delivery.exhausted': endsKind(

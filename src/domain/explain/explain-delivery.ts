@@ -126,8 +126,8 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
     return {
       code: 'endpoint_failing',
       summary:
-        `The endpoint has been failing since ${incident.since}: it ${incident.last_failure} last, at ${incident.last_failure_at}. ` +
-        `The delivery waits until it answers again${probe ? `; it is asked next at ${probe}` : ''}.`,
+        `The endpoint has been failing since ${incident.since}: the last attempt ${incident.last_failure}, at ${incident.last_failure_at}. ` +
+        `The delivery waits until it responds again${probe ? `; it is asked next at ${probe}` : ''}.`,
       since: incident.since,
     };
   }

@@ -2,7 +2,7 @@ import type { EndpointIncident, IncidentOutcome } from '../endpoint/incident.js'
 import type { TimelineItem } from './timeline.js';
 
 const ENDS: Record<IncidentOutcome, string> = {
-  recovered: 'The endpoint answered again: its incident ended.',
+  recovered: 'The endpoint responded again: its incident ended.',
   disabled: 'The endpoint was disabled, because it had failed for too long: its incident ended.',
   lapsed: 'The incident of the endpoint lapsed: nothing had been sent to it for long.',
   superseded: 'The endpoint was paused, disabled or deleted: its incident ended.',

@@ -75,7 +75,7 @@ export interface DeliveryMessage extends ListenerRequest {
 
 /** A message from the program. */
 export type AnswerMessage =
-  | { type: 'answer'; number: number; status_code: number; headers: Record<string, string>; body: string }
+  | { type: 'response'; number: number; status_code: number; headers: Record<string, string>; body: string }
   | { type: 'failure'; number: number; error_code: ReceiverError };
 
 /** No program is connected, or its connection ended before it answered. */

@@ -216,7 +216,7 @@ function linkTo(own: Checkpoint, key: NoteVerifier, { checkpoint = '', consisten
   if (older.size === 0) return other.size;
   if (consistency === undefined)
     throw new CertificateError(
-      `the checkpoint given is of another size: give a consistency proof, too, which ${wanted} answers`,
+      `the checkpoint given is of another size: give a consistency proof, too, which ${wanted} has`,
     );
   const { from, to, proof } = readStrictly('the consistency proof', consistencySchema, consistency);
   if (from !== older.size || to !== newer.size)

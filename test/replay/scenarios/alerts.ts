@@ -22,7 +22,7 @@ function alert(kind: string, lastedMs = 0): Alert {
     account_id: newId('account'),
     endpoint_id: newId('endpoint'),
     host: 'shop.example.com',
-    said: 'answered 503',
+    said: 'got a 503 response',
   };
 }
 

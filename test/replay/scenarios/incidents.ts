@@ -92,13 +92,13 @@ export const INCIDENTS: Scenarios = {
   },
   'endpoint-incident-failing-while-it-ends': {
     play: (stage) =>
-      whileItEnds(stage, (second, endpoint) => second.failed(endpoint, 'answered 503', Date.now())),
+      whileItEnds(stage, (second, endpoint) => second.failed(endpoint, 'got a 503 response', Date.now())),
   },
   'endpoint-incident-recovering-while-it-ends': {
     play: (stage) =>
       whileItEnds(stage, async (second, endpoint) => {
         for (let failures = 0; failures < BACKOFF_AFTER_FAILURES; failures += 1)
-          await second.failed(endpoint, 'answered 503', Date.now());
+          await second.failed(endpoint, 'got a 503 response', Date.now());
         await second.succeeded(endpoint, Date.now());
       }),
   },
@@ -117,7 +117,7 @@ async function failingAgain({ system }: Stage): Promise<Run> {
   const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
   const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);
   const taskQueue = `stub-${endpoint.endpoint_id}`;
-  const failed: FailureReport = { count: 1, said: 'answered 500', ago_ms: 0 };
+  const failed: FailureReport = { count: 1, said: 'got a 500 response', ago_ms: 0 };
   let ends = 0;
   const stop = await startStubWorker(system.temporal, taskQueue, {
     openIncident: async () => 'active',
@@ -165,7 +165,7 @@ async function whileItEnds(
   const settings = { client: system.temporal.client, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 };
   const { incidents: first } = reporter({ ...settings, taskQueue });
   const { incidents: second } = reporter({ ...settings, taskQueue });
-  await first.failed(endpoint, 'answered 500', Date.now());
+  await first.failed(endpoint, 'got a 500 response', Date.now());
   const stop = await startStubWorker(system.temporal, taskQueue, {
     openIncident: async () => 'active',
     closeIncident: async () => void (await report(second, endpoint)),

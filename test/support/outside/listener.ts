@@ -57,4 +57,4 @@ export function openStream(url: string, endpointId: string, ticket: string): Web
   );
 }
 
-export const ok = () => ({ type: 'answer', status_code: 200, headers: {}, body: '' });
+export const ok = () => ({ type: 'response', status_code: 200, headers: {}, body: '' });

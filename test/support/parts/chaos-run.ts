@@ -56,7 +56,7 @@ export function wellRun() {
     created_at: iso(BEGAN),
     started_at: iso(BEGAN),
     closed_at: iso(BEGAN + 1_020),
-    reason: 'The endpoint answered 2xx.',
+    reason: 'The endpoint responded with 2xx.',
     workflow_id: 'group:grp_1',
     run_id: RUN,
   };

@@ -108,7 +108,7 @@ describe('alerts for people', () => {
         .slice(before)
         .map(({ body }) => JSON.parse(body.toString()).text)
         .join('\n');
-    await until(texts, (text) => text.includes('Last attempt: answered 500.'));
+    await until(texts, (text) => text.includes('Last attempt: got a 500 response.'));
     await client.request('POST', `/v18.0/deliveries/${delivery?.id}/retry`);
     await until(texts, (text) => text.includes('has recovered at'));
   });

@@ -60,7 +60,7 @@ describe('who made a change', () => {
       ({ action }) => action === 'disabled',
     );
     assert.deepEqual(gone.actor, { type: 'subscriber', id: 'subscriber' });
-    assert.equal(gone.after?.['status_reason'], 'It answered 410 Gone.');
+    assert.equal(gone.after?.['status_reason'], 'It responded with 410 Gone.');
 
     receiver.handle(reply(200));
     const rotated = await client.register(receiver.url);

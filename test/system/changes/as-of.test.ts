@@ -74,7 +74,7 @@ describe('endpoints as of a time', function () {
           before.verification_revision,
         ),
       () => endpoints.verified(before, random() < 0.5 ? undefined : 60),
-      () => endpoints.verificationFailed(accountId, id, 'answered 500'),
+      () => endpoints.verificationFailed(accountId, id, 'got a 500 response'),
       () => endpoints.setFailing(accountId, id, { since: new Date().toISOString() } as never),
     ])();
     const after = await endpoints.getFresh(accountId, id);

@@ -111,7 +111,7 @@ describe('recording a change', () => {
     const { id } = await register();
     const { changes } = database;
     const { keep } = changes;
-    changes.keep = () => Promise.reject(new Error('MongoDB does not answer'));
+    changes.keep = () => Promise.reject(new Error('MongoDB does not respond'));
     await database.endpoints.delete(accountId, id, OPERATOR);
     changes.keep = keep;
     assert.equal((await stored('changes')).length, 1);
@@ -156,7 +156,7 @@ describe('recording a change', () => {
     const { id } = await register();
     const kept: string[][] = [];
     try {
-      changes.keep = () => Promise.reject(new Error('MongoDB does not answer'));
+      changes.keep = () => Promise.reject(new Error('MongoDB does not respond'));
       for (const status of ['paused', 'active'] as const) {
         const before = (await endpoints.getFresh(accountId, id)) ?? assert.fail();
         await endpoints.replace(before, { ...INPUT, status, status_when_verified: status }, OPERATOR);
@@ -180,7 +180,7 @@ describe('recording a change', () => {
     const create = () => eventKinds.create(accountId, name, '', {}, OPERATOR);
     assert.ok(await create());
     const { keep } = changes;
-    changes.keep = () => Promise.reject(new Error('MongoDB does not answer'));
+    changes.keep = () => Promise.reject(new Error('MongoDB does not respond'));
     assert.equal(await eventKinds.delete(accountId, name, OPERATOR), true);
     changes.keep = keep;
     assert.equal((await stored('event_kinds')).length, 1, 'its document is still there');

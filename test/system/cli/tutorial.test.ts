@@ -141,7 +141,7 @@ describe('the tutorial [world]', () => {
         () => run(findAgain ?? ''),
         (text) => / delivered /.test(text),
       ),
-      /The endpoint answered 2xx\.$/,
+      /The endpoint responded with 2xx\.$/,
     );
     const packed = () =>
       mended.lines.filter((line) => line.startsWith('Packing order 1002: 5 × pencil from B2'));

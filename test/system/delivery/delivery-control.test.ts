@@ -49,12 +49,12 @@ describe('control of a delivery', () => {
     assert.match(delivery.next_attempt_at ?? '', /^\d{4}-.*Z$/);
     assert.equal(
       delivery.reason,
-      `Attempt 1 answered 503. Next attempt at ${delivery.next_attempt_at}, as its Retry-After asked.`,
+      `Attempt 1 got a 503 response. Next attempt at ${delivery.next_attempt_at}, as its Retry-After asked.`,
     );
     const timers = await timersOf(system, delivery);
     const [timer] = timers;
     assert.ok(timer);
-    assert.equal(timer.summary, 'attempt 1 answered 503');
+    assert.equal(timer.summary, 'attempt 1 got a 503 response');
     const late = timer.firesAt - Date.parse(delivery.next_attempt_at ?? '');
     assert.ok(late >= 0 && late < 60_000, `the timer fires ${late} ms after the promised time`);
   });
@@ -343,7 +343,7 @@ describe('control of a delivery that no worker runs', () => {
       for (const answer of answers) {
         assert.equal(answer.status, 503);
         assert.equal(answer.headers.get('retry-after'), '5');
-        assert.match(answer.json.detail, /^No worker answered within 5 seconds\./);
+        assert.match(answer.json.detail, /^No worker responded within 5 seconds\./);
       }
     } finally {
       await receiver.close();

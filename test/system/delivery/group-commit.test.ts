@@ -23,7 +23,7 @@ describe('group commit', () => {
   before(async () => {
     // No pause of this machine makes an endpoint a slow one, whose deliveries would be committed with those to failing
     // ones.
-    system = await sharedSystem({ HOOKLINE_SLOW_ANSWER: '20s' });
+    system = await sharedSystem({ HOOKLINE_SLOW_RESPONSE: '20s' });
     receiver = await startReceiver();
     failing = await startReceiver({ handler: reply(500) });
     client = registering(await system.account(), RETRIES);

@@ -53,7 +53,7 @@ describe('isolation [world]', () => {
   it('delivers to healthy endpoints while a third of the endpoints hang', async () => {
     // Far fewer slots of the isolated lane than there are deliveries that hang. No pause of this machine makes an
     // endpoint a slow one.
-    system = await startSystem({ ...HANG, HOOKLINE_ISOLATED_ATTEMPTS: '2', HOOKLINE_SLOW_ANSWER: '90s' });
+    system = await startSystem({ ...HANG, HOOKLINE_ISOLATED_ATTEMPTS: '2', HOOKLINE_SLOW_RESPONSE: '90s' });
     const good = await system.account();
     const bad = await system.account();
     for (const path of ['/1', '/2']) await good.register(`${healthy.url}${path}`);

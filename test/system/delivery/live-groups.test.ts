@@ -96,7 +96,10 @@ describe('a group of deliveries', () => {
       assert.deepEqual(statuses(delivery), [503]);
       assert.equal(delivery.closed_at, undefined);
       assert.equal(delivery.next_attempt_at, listed.next_attempt_at);
-      assert.equal(delivery.reason, `Attempt 1 answered 503. Next attempt at ${delivery.next_attempt_at}.`);
+      assert.equal(
+        delivery.reason,
+        `Attempt 1 got a 503 response. Next attempt at ${delivery.next_attempt_at}.`,
+      );
       const wait = Date.parse(delivery.next_attempt_at ?? '') - Date.parse(delivery.attempts[0]?.at ?? '');
       assert.ok(wait >= 3_600_000 && wait <= 3_600_000 * 1.1 + 60_000, `${wait} ms`);
     }

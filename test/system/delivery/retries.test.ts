@@ -61,7 +61,7 @@ describe('retries', () => {
         [4, 200],
       ],
     );
-    assert.equal(delivery.attempts[2]?.error, `no answer within ${TIMEOUT_S}s`);
+    assert.equal(delivery.attempts[2]?.error, `no response within ${TIMEOUT_S}s`);
     const hung = delivery.attempts[2]?.duration_ms ?? 0;
     assert.ok(hung >= TIMEOUT_S * 1_000, `the attempt lasted ${hung} ms`);
 

@@ -151,17 +151,17 @@ describe('steering a delivery', () => {
       const event = await client.purchase();
       const id = event.deliveries[0]?.id ?? '';
       const parked = await client.deliveryUntil(id, ({ status }) => status === 'parked');
-      assert.equal(parked.reason, 'Attempt 1 answered 410. The endpoint was disabled.');
+      assert.equal(parked.reason, 'Attempt 1 got a 410 response. The endpoint was disabled.');
       const disabled = (await client.request('GET', `/v18.0/endpoints/${endpoint.id}`)).json;
       assert.equal(disabled.status, 'disabled');
-      assert.equal(disabled.status_reason, 'It answered 410 Gone.');
+      assert.equal(disabled.status_reason, 'It responded with 410 Gone.');
 
       const second = await client.purchase();
       const other = await client.deliveryUntil(
         second.deliveries[0]?.id ?? '',
         ({ status }) => status === 'parked',
       );
-      assert.equal(other.reason, 'The endpoint is disabled: It answered 410 Gone.');
+      assert.equal(other.reason, 'The endpoint is disabled: It responded with 410 Gone.');
       await until(
         async () => (await client.request('GET', '/v18.0/deliveries?status=parked')).json.data.length,
         (count) => count === 2,

@@ -88,14 +88,17 @@ describe('the timeline of a delivery', () => {
     await act(id, 'resend');
     await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     const endsIncident = ({ text }: TimelineItem) =>
-      text === 'The endpoint answered again: its incident ended.';
+      text === 'The endpoint responded again: its incident ended.';
     const read = await until(
       () => timeline(id),
       (found) => found.some(endsIncident),
     );
     assert.deepEqual(
       read.flatMap(({ type, text }) => (type === 'incident' ? [text] : [])),
-      ['The endpoint began to fail: an incident opened.', 'The endpoint answered again: its incident ended.'],
+      [
+        'The endpoint began to fail: an incident opened.',
+        'The endpoint responded again: its incident ended.',
+      ],
     );
     const items = read.filter(({ type }) => type !== 'incident');
     assert.equal(
@@ -104,10 +107,10 @@ describe('the timeline of a delivery', () => {
     );
     assert.equal(items[0]?.at, createdAt(event.id));
     assert.equal(items[0]?.text, `Accepted: a purchase of ${PURCHASE.length} bytes, as ${event.id}.`);
-    assert.match(items[2]?.text ?? '', /^Attempt 1 answered 503, after \d+ ms\.$/);
+    assert.match(items[2]?.text ?? '', /^Attempt 1 got a 503 response, after \d+ ms\.$/);
     assert.equal(items[2]?.url, `${receiver.url}/hook`);
     assert.equal(items[4]?.by, client.keyId);
-    assert.match(items[8]?.text ?? '', /^Attempt 2 \(on request\) answered 500/);
+    assert.match(items[8]?.text ?? '', /^Attempt 2 \(on request\) got a 500 response/);
     const lines = await client.request('GET', `/v18.0/deliveries/${id}/timeline`, {
       headers: { accept: 'text/plain' },
     });

@@ -267,7 +267,7 @@ describe('client credentials of an endpoint', () => {
     const before = receiver.received.length;
     const delivery = await closed();
     assert.equal(delivery.attempts[0]?.error_code, 'authorization_failed');
-    assert.match(delivery.attempts[0]?.error ?? '', /token URL: it answered 401 \(invalid_client\)$/);
+    assert.match(delivery.attempts[0]?.error ?? '', /token URL: it responded with 401 \(invalid_client\)$/);
     assert.equal(receiver.received.length, before);
     assert.ok(!JSON.stringify(delivery).includes(SECRET));
     assert.equal(new URLSearchParams(String(server.received.at(-1)?.body)).get('client_secret'), SECRET);

@@ -216,7 +216,7 @@ describe('verification of an endpoint that does not answer', () => {
       const path = `/v18.0/endpoints/${id}`;
       const show = async () => (await client.request('GET', path)).json;
       const disabled = await until(show, ({ status }) => status === 'disabled');
-      assert.equal(disabled.status_reason, 'It was not verified within 6s. It answered 404.');
+      assert.equal(disabled.status_reason, 'It was not verified within 6s. It responded with 404.');
       assert.equal(receiver.received.length, 2);
       assert.equal(JSON.parse(receiver.received[0]?.body.toString() ?? '').confirmation_url, undefined);
       assert.equal((await client.request('POST', `${path}/verify`)).status, 409);

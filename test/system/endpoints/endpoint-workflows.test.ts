@@ -104,7 +104,7 @@ describe('the workflows that look after an endpoint', () => {
     await act('PATCH', id, { target_url: `${receiver.url}/elsewhere` });
     const revision = before?.verification_revision ?? 0;
     const giveUp = (version: number) =>
-      system.database.endpoints.verificationFailed(client.accountId, id, 'It answered 404.', version);
+      system.database.endpoints.verificationFailed(client.accountId, id, 'It responded with 404.', version);
     await giveUp(revision);
     assert.equal((await stored())?.status, 'pending');
     await giveUp(revision + 1);
@@ -125,7 +125,7 @@ describe('the workflows that look after an endpoint', () => {
       const { endpoints } = impatient.database;
       const before = await until(
         () => endpoints.getFresh(accountId, id),
-        (endpoint) => /It answered 404/.test(endpoint?.status_reason ?? ''),
+        (endpoint) => /It responded with 404/.test(endpoint?.status_reason ?? ''),
       );
       receiver.handle(willing);
       assert.ok(

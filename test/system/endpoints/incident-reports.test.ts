@@ -96,7 +96,7 @@ describe('failures that several processes count', () => {
   it('are all in the incident, and open the backoff together: each process reports its first, and the rest by a timer', async () => {
     const { all, first, endpoint, marks } = await processes(PROCESSES);
     for (let count = 0; count < FAILURES_EACH; count += 1)
-      await Promise.all(all.map((incidents) => incidents.failed(endpoint, 'answered 500', Date.now())));
+      await Promise.all(all.map((incidents) => incidents.failed(endpoint, 'got a 500 response', Date.now())));
     const open = await until(
       () => first.get(endpoint),
       (incident) => incident?.failures === PROCESSES * FAILURES_EACH,
@@ -111,7 +111,7 @@ describe('failures that several processes count', () => {
   it('are not counted if an attempt that began later has succeeded', async () => {
     const { first, endpoint } = await processes(2);
     const began = Date.now();
-    await first.failed(endpoint, 'answered 500', began);
+    await first.failed(endpoint, 'got a 500 response', began);
     // Until it has run there is none to be seen, as when it is over.
     await until(
       () => first.get(endpoint),
@@ -124,25 +124,25 @@ describe('failures that several processes count', () => {
     );
     await first.failed(endpoint, 'timed out', began);
     assert.equal(await first.get(endpoint), undefined);
-    await first.failed(endpoint, 'answered 500', began + 2);
+    await first.failed(endpoint, 'got a 500 response', began + 2);
     await until(
       () => first.get(endpoint),
-      (incident) => incident?.last_failure === 'answered 500',
+      (incident) => incident?.last_failure === 'got a 500 response',
     );
   });
 
   it('are counted after a success, also if the incident hears of both at once [world]', async () => {
     const { first, endpoint, startWorker } = await idleProcesses(2);
     const began = Date.now();
-    await first.failed(endpoint, 'answered 500', began);
+    await first.failed(endpoint, 'got a 500 response', began);
     await first.succeeded(endpoint, began + 1);
-    await first.failed(endpoint, 'answered 503', began + 2);
+    await first.failed(endpoint, 'got a 503 response', began + 2);
     await startWorker();
     const open = await until(
       () => first.get(endpoint),
       (incident) => incident !== undefined,
     );
-    assert.equal(open?.last_failure, 'answered 503');
+    assert.equal(open?.last_failure, 'got a 503 response');
   });
 
   it('are known to the incident before it ends, if deliveries wait because of them [world]', async () => {
@@ -150,10 +150,10 @@ describe('failures that several processes count', () => {
     const { first, conditions, endpoint, startWorker } = await idleProcesses(2, async ({ release }) => {
       releases.push(release);
     });
-    await first.failed(endpoint, 'answered 500', Date.now());
+    await first.failed(endpoint, 'got a 500 response', Date.now());
     const reports = [];
     for (let failures = 1; failures < BACKOFF_AFTER_FAILURES; failures += 1)
-      reports.push(first.failed(endpoint, 'answered 500', Date.now()));
+      reports.push(first.failed(endpoint, 'got a 500 response', Date.now()));
     assert.ok(conditions.heldBack(endpoint.endpoint_id, undefined), 'new deliveries wait');
     await first.succeeded(endpoint, Date.now());
     await Promise.all(reports);
@@ -167,8 +167,8 @@ describe('failures that several processes count', () => {
 
   it('are not reported to an incident that is over, nor open another', async () => {
     const { first, second, endpoint } = await processes(2);
-    await first.failed(endpoint, 'answered 500', Date.now());
-    await first.failed(endpoint, 'answered 500', Date.now());
+    await first.failed(endpoint, 'got a 500 response', Date.now());
+    await first.failed(endpoint, 'got a 500 response', Date.now());
     assert.equal(await second.succeeded(endpoint, Date.now()), true);
     await until(
       () => first.get(endpoint),
@@ -177,7 +177,7 @@ describe('failures that several processes count', () => {
     // The next failure finds out that the process's count is of an incident that is over.
     await until(
       async () => {
-        await first.failed(endpoint, 'answered 500', Date.now());
+        await first.failed(endpoint, 'got a 500 response', Date.now());
         return first.get(endpoint);
       },
       (incident) => incident !== undefined,
@@ -187,7 +187,7 @@ describe('failures that several processes count', () => {
   it('end by a success of a process that has just found no incident', async () => {
     const { first, second, endpoint } = await processes(2);
     assert.equal(await first.succeeded(endpoint, Date.now()), false);
-    await second.failed(endpoint, 'answered 500', Date.now());
+    await second.failed(endpoint, 'got a 500 response', Date.now());
     assert.equal(await first.succeeded(endpoint, Date.now(), true), true);
     await until(
       () => second.get(endpoint),
@@ -207,7 +207,7 @@ describe('failures that several processes count', () => {
 
   it('that came before a success, while the end of the incident was noted, open no other', async () => {
     const { first, second, endpoint, finish, handle } = await whileClosing();
-    await first.failed(endpoint, 'answered 503', Date.now());
+    await first.failed(endpoint, 'got a 503 response', Date.now());
     await second.succeeded(endpoint, Date.now());
     finish();
     assert.equal((await handle.result()).outcome, 'recovered');
@@ -217,7 +217,7 @@ describe('failures that several processes count', () => {
   it('that had deliveries wait, and came before a success, have these released, though the end of the incident was noted meanwhile', async () => {
     const { second, endpoint, releases, finish, handle } = await whileClosing();
     for (let failures = 0; failures < BACKOFF_AFTER_FAILURES; failures += 1)
-      await second.failed(endpoint, 'answered 503', Date.now());
+      await second.failed(endpoint, 'got a 503 response', Date.now());
     await second.succeeded(endpoint, Date.now());
     finish();
     assert.equal((await handle.result()).outcome, 'recovered');
@@ -234,7 +234,7 @@ describe('failures that several processes count', () => {
 
   it('begin their incident, whenever it hears of them', async () => {
     const { first, endpoint, marks, startWorker } = await idleProcesses(2);
-    await first.failed(endpoint, 'answered 500', Date.now());
+    await first.failed(endpoint, 'got a 500 response', Date.now());
     const { priority, startTime } = await handleOf(endpoint).describe();
     assert.equal(priority?.priorityKey, 4, 'the tasks of deliveries, which have 3, come first');
     await startWorker();
@@ -251,9 +251,9 @@ describe('failures that several processes count', () => {
     const endpoints = others(endpoint, 3 * MOST_FAILURE_REPORTS);
     const [recovering, failingOn] = endpoints.slice(-2);
     assert.ok(recovering && failingOn);
-    const reports = endpoints.map((one) => first.failed(one, 'answered 500', Date.now()));
+    const reports = endpoints.map((one) => first.failed(one, 'got a 500 response', Date.now()));
     const recovered = first.succeeded(recovering, Date.now() + 1);
-    reports.push(first.failed(failingOn, 'answered 503', Date.now()));
+    reports.push(first.failed(failingOn, 'got a 503 response', Date.now()));
     await Promise.all(reports);
     assert.equal(await recovered, false);
     await assert.rejects(handleOf(recovering).describe(), WorkflowNotFoundError);
@@ -264,7 +264,7 @@ describe('failures that several processes count', () => {
       () => first.get(failingOn),
       (incident) => incident !== undefined,
     );
-    assert.deepEqual([open?.failures, open?.last_failure], [2, 'answered 503']);
+    assert.deepEqual([open?.failures, open?.last_failure], [2, 'got a 503 response']);
   });
 
   it('of an endpoint whose deliveries are about to wait are reported before those of endpoints that failed once', async () => {
@@ -273,12 +273,12 @@ describe('failures that several processes count', () => {
     const urgent = endpoints.at(-1) ?? assert.fail();
     const order: string[] = [];
     const fail = async (one: EndpointKey) => {
-      await first.failed(one, 'answered 500', Date.now());
+      await first.failed(one, 'got a 500 response', Date.now());
       order.push(one.endpoint_id);
     };
     const reports = endpoints.map(fail);
     for (let failures = 1; failures < BACKOFF_AFTER_FAILURES; failures += 1)
-      await first.failed(urgent, 'answered 503', Date.now());
+      await first.failed(urgent, 'got a 503 response', Date.now());
     await Promise.all(reports);
     const place = order.indexOf(urgent.endpoint_id);
     assert.ok(place < 2 * MOST_FAILURE_REPORTS, `it was number ${place}`);
@@ -289,7 +289,7 @@ describe('failures that several processes count', () => {
   it('that wait to be reported are dropped when the process stops', async () => {
     const { first, endpoint } = await idleProcesses(2);
     const endpoints = others(endpoint, 2 * MOST_FAILURE_REPORTS);
-    const reports = endpoints.map((one) => first.failed(one, 'answered 500', Date.now()));
+    const reports = endpoints.map((one) => first.failed(one, 'got a 500 response', Date.now()));
     await first.stop();
     await Promise.all(reports);
     const last = endpoints.at(-1) ?? assert.fail();
@@ -317,7 +317,7 @@ describe('failures that several processes count', () => {
       await finished;
     };
     const { first, second, endpoint, releases } = await idleProcesses(2, closeIncident, shared);
-    await first.failed(endpoint, 'answered 500', Date.now());
+    await first.failed(endpoint, 'got a 500 response', Date.now());
     await first.succeeded(endpoint, Date.now());
     await until(
       () => closed,

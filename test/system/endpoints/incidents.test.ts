@@ -74,7 +74,7 @@ describe('incidents of endpoints', () => {
     const [failing] = told();
     assert.equal(failing.kind, 'endpoint.failing');
     assert.equal(failing.endpoint_id, endpointId);
-    assert.equal(failing.last_failure, 'answered 500');
+    assert.equal(failing.last_failure, 'got a 500 response');
     const { incident, ...shown } = await until(endpoint, (one) => one.incident !== undefined);
     assert.equal(shown.status, 'active');
     assert.equal(incident.since, failing.since);
@@ -171,7 +171,10 @@ describe('incidents of endpoints', () => {
     await start(IMPATIENT, UNTIL_DISABLED);
     const id = await send();
     const parked = await client.deliveryUntil(id, ({ status }) => status === 'parked');
-    assert.match(parked.reason ?? '', /It failed for 4s without a success; the last attempt answered 500\./);
+    assert.match(
+      parked.reason ?? '',
+      /It failed for 4s without a success; the last attempt got a 500 response\./,
+    );
     assert.equal((await endpoint()).status, 'disabled');
     await until(told, (all) => all.some(({ kind }) => kind === 'endpoint.disabled'));
     // One whose failures come too far apart, on a slow machine, lapses; what fails next is another incident, announced
@@ -196,7 +199,7 @@ describe('incidents of endpoints', () => {
     await until(incidentRuns, (runs) => runs.every(({ status }) => status.name === 'COMPLETED'));
     assert.deepEqual(
       told().map(({ kind, reason }) => [kind, reason]),
-      [['endpoint.disabled', 'It answered 410 Gone.']],
+      [['endpoint.disabled', 'It responded with 410 Gone.']],
     );
   });
 

@@ -274,7 +274,10 @@ describe('explain', () => {
       },
       ({ code, summary }) => code === 'endpoint_failing' && summary.includes('asked next'),
     );
-    assert.match(later.summary, /has been failing since .*: it answered 500 last, at .* asked next at /);
+    assert.match(
+      later.summary,
+      /has been failing since .*: the last attempt got a 500 response, at .* asked next at /,
+    );
   });
 
   it('finds the event by a business key, and says who paused it', async () => {

@@ -110,7 +110,7 @@ describe('a server that accepts and stays silent [world]', () => {
     }
   }
 
-  const outageLines = () => log.filter(({ msg }) => / does not answer, or refuses: /.test(msg));
+  const outageLines = () => log.filter(({ msg }) => / does not respond, or refuses: /.test(msg));
 
   it('Temporal: every answer comes within 10 s, and it is answered as before when Temporal goes on', async () => {
     temporal.freeze();
@@ -132,7 +132,7 @@ describe('a server that accepts and stays silent [world]', () => {
     );
     await until(
       () => log,
-      (lines) => lines.some(({ msg }) => msg === 'Temporal answers again'),
+      (lines) => lines.some(({ msg }) => msg === 'Temporal responds again'),
     );
     assert.equal(outageLines().length, 1, 'one line for the outage');
     assert.ok(!log.some((line) => JSON.stringify(line).includes('"stack"')), 'no stacks');

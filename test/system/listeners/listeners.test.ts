@@ -38,8 +38,8 @@ describe('a listener', () => {
     yes(listener.listener);
     const program = await connectListener(client, listener.id, ({ headers }) =>
       headers['webhook-attempt'] === '1'
-        ? { type: 'answer', status_code: 503, headers: { 'content-type': 'text/plain' }, body: 'not yet' }
-        : { type: 'answer', status_code: 204, headers: {}, body: '' },
+        ? { type: 'response', status_code: 503, headers: { 'content-type': 'text/plain' }, body: 'not yet' }
+        : { type: 'response', status_code: 204, headers: {}, body: '' },
     );
     const event = await client.purchase();
     const [first] = await program.waitFor(2);

@@ -27,7 +27,7 @@ const FORGERIES: Record<string, Forgery> = {
   'the text of the answer': ['detail', 'out of stock', 'thank you'],
   'the digest of the answer': ['detail', '"response_sha256":"', '"response_sha256":"00'],
   'the status of the answer': ['detail', '"status_code":200', '"status_code":204'],
-  'the timeline': ['timeline', 'answered 200', 'answered 500'],
+  'the timeline': ['timeline', 'got a 200 response', 'got a 500 response'],
   'a time in the record': ['record', '"duration_ms":', '"duration_ms":1'],
   'the format of the record': ['record', '"format":2', '"format":1'],
   'the reason in lists': ['summary', 'The endpoint', 'Nobody'],

@@ -165,7 +165,7 @@ describe('hookline dev [world]', () => {
     };
     kill();
     await said(/^MongoDB: ended by itself, with SIGKILL; .* Starting it again with its data\.$/);
-    await said(/^MongoDB: answers again\.$/);
+    await said(/^MongoDB: responds again\.$/);
     kill();
     assert.equal(await exited, 1);
     for (const socket of silent.flat()) socket.destroy();

@@ -84,7 +84,7 @@ describe('a MongoDB server that hands over to another [world]', () => {
       await server.heal();
       await until(
         () => log.map(({ msg }) => msg),
-        (lines) => lines.includes('MongoDB answers again'),
+        (lines) => lines.includes('MongoDB responds again'),
       );
       const errors = log.filter(({ level }) => level >= 50).map(({ msg }) => msg);
       assert.ok(errors.length <= 1, errors.join('\n'));

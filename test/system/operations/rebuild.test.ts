@@ -110,7 +110,7 @@ describe('hookline rebuild', () => {
   it('sends nothing again that Temporal says was delivered', async () => {
     const { status, reason, attempts } = await shown('delivered');
     assert.deepEqual([status, attempts.length, requestsTo('/delivered')], ['delivered', 1, 2]);
-    assert.equal(reason, 'The endpoint answered 2xx.');
+    assert.equal(reason, 'The endpoint responded with 2xx.');
     const { json } = await clientOf('delivered').request(
       'GET',
       `/v18.0/deliveries/${ids.delivered}/timeline`,

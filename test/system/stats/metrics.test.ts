@@ -49,10 +49,10 @@ const SMALL = { filter: { path: '/total', less_than: 100 } };
 const EVENTS = 20;
 /** Outcomes of the attempts: others than those of what has closed by then may come later. */
 const MADE = new Map([
-  ['hookline_attempts_total{outcome="delivered",answer="2xx"}', EVENTS + 2],
+  ['hookline_attempts_total{outcome="delivered",response="2xx"}', EVENTS + 2],
   // Two first attempts at each of both endpoints, and one more at the one that gives up.
-  ['hookline_attempts_total{outcome="failed",answer="5xx"}', 6],
-  ['hookline_attempts_total{outcome="failed",answer="connection_refused"}', 1],
+  ['hookline_attempts_total{outcome="failed",response="5xx"}', 6],
+  ['hookline_attempts_total{outcome="failed",response="connection_refused"}', 1],
   ['hookline_attempts_not_made_total{reason="deferred"}', 1],
   ['hookline_attempts_not_made_total{reason="paused"}', 2],
 ]);
@@ -140,7 +140,7 @@ describe('/metrics', () => {
     const { paths } = JSON.parse(await readFile('docs/openapi.json', 'utf8')) as {
       paths: Record<string, Record<string, { operationId: string; responses: object }>>;
     };
-    const zero = ['hookline_attempts_total{outcome="blocked",answer="blocked_address"}'];
+    const zero = ['hookline_attempts_total{outcome="blocked",response="blocked_address"}'];
     for (const { operationId, responses } of Object.values(paths).flatMap((path) => Object.values(path)))
       for (const status of [...Object.keys(responses).filter((one) => one < '400'), '500', '503'])
         zero.push(`hookline_http_requests_total{operation="${operationId}",status="${status}"}`);

@@ -10,7 +10,7 @@ const FAILING: Alert = {
   account_id: 'acct_1',
   endpoint_id: 'ep_1',
   host: 'shop.example.com',
-  said: 'answered 503',
+  said: 'got a 503 response',
 };
 
 describe('the text of an alert', () => {
@@ -19,7 +19,7 @@ describe('the text of an alert', () => {
     equal(subject, 'Hookline: shop.example.com is failing');
     equal(
       text,
-      'shop.example.com is failing, since 2026-11-21 12:00:00 UTC.\nLast attempt: answered 503.\nEndpoint ep_1, account acct_1\n',
+      'shop.example.com is failing, since 2026-11-21 12:00:00 UTC.\nLast attempt: got a 503 response.\nEndpoint ep_1, account acct_1\n',
     );
   });
 
@@ -31,7 +31,7 @@ describe('the text of an alert', () => {
   });
 
   it('counts many, and what is left out', () => {
-    const disabled = { ...FAILING, kind: 'endpoint.disabled', said: 'It answered 410 Gone.' };
+    const disabled = { ...FAILING, kind: 'endpoint.disabled', said: 'It responded with 410 Gone.' };
     const { subject, text } = renderAlerts({ alerts: [FAILING, disabled, disabled], left_out: 7 });
     equal(subject, 'Hookline: 3 alerts: 1 failing, 2 disabled');
     match(text, /^7 further alerts are not listed/m);

@@ -40,20 +40,20 @@ describe('the cause of a delivery', () => {
       [recordAfter(stopped('paused')), 'The endpoint is paused.'],
       [recordAfter(stopped('paused', { reason: 'Back at 5.' })), 'The endpoint is paused: Back at 5.'],
       [
-        recordAfter(stopped('disabled', { reason: 'It answered 410 Gone.' })),
-        'The endpoint is disabled: It answered 410 Gone.',
+        recordAfter(stopped('disabled', { reason: 'It responded with 410 Gone.' })),
+        'The endpoint is disabled: It responded with 410 Gone.',
       ],
       [
         recordAfter(stopped('failing', { since: at(0) })),
-        `The endpoint is failing: since ${at(0)}, so new deliveries wait until it answers again.`,
+        `The endpoint is failing: since ${at(0)}, so new deliveries wait until it responds again.`,
       ],
       [
         recordAfter(stopped('busy', { in_flight: 64 })),
-        'The endpoint is busy: 64 attempts wait for its answer.',
+        'The endpoint is busy: 64 attempts wait for its response.',
       ],
       [
         recordAfter(attempted('gone', { status_code: 410 })),
-        'Attempt 1 answered 410. The endpoint was disabled.',
+        'Attempt 1 got a 410 response. The endpoint was disabled.',
       ],
       [
         recordAfter(attempted('blocked', { error_code: 'blocked_address', error: 'no public address' })),
@@ -61,11 +61,14 @@ describe('the cause of a delivery', () => {
       ],
       [recordAfter(failed, 'pause'), 'Paused by key_1.'],
       [recordAfter(failed, 'cancel'), 'Cancelled by key_1.'],
-      [recordAfter(failed), `Attempt 1 answered 500. Next attempt at ${at(60_000)}.`],
-      [recordAfter(failed, undefined, []), 'Attempt 1 answered 500. That was the last of the schedule.'],
+      [recordAfter(failed), `Attempt 1 got a 500 response. Next attempt at ${at(60_000)}.`],
+      [
+        recordAfter(failed, undefined, []),
+        'Attempt 1 got a 500 response. That was the last of the schedule.',
+      ],
       [
         recordAfter(attempted('failed', { status_code: 503, retry_after_ms: 3_600_000 })),
-        `Attempt 1 answered 503. Next attempt at ${at(3_600_000)}, as its Retry-After asked.`,
+        `Attempt 1 got a 503 response. Next attempt at ${at(3_600_000)}, as its Retry-After asked.`,
       ],
       [
         recordAfter({ kind: 'deferred', turn: at(5_000), wait_ms: 1_000, per_second: 0.5 }),

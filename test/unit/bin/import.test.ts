@@ -72,7 +72,7 @@ describe('lists of endpoints that other services give', () => {
 
   it('of Outpost take webhooks alone', () => {
     const { found, leftOut } = read(outpost, listOf('outpost'));
-    const [first, second] = found;
+    const [first, second, third] = found;
     deepEqual(first?.body, {
       target_url: 'https://my-service.com/webhook/handler',
       event_kinds: ['user.created', 'order.*'],
@@ -85,6 +85,14 @@ describe('lists of endpoints that other services give', () => {
     match(first.notes.join('\n'), /previous secret[\s\S]*filter[\s\S]*delivery_metadata region/);
     deepEqual([second?.body.event_kinds, second?.body.status], [['*'], 'paused']);
     ok(second?.body.secret?.startsWith('whsec_3b2a'));
+    // As a server of Outpost (August 2026) gave it.
+    deepEqual(third?.body, {
+      target_url: 'https://my-service.com/standard',
+      event_kinds: ['user.created'],
+      metadata: {},
+      headers: { 'x-team': 'blue' },
+      secret: 'whsec_576+wfSITmacOTUrnuvciUHKMhenre82Qz0X6mJceVQ=',
+    });
     match(leftOut[0]?.why ?? '', /aws_sqs/);
   });
 

@@ -44,32 +44,38 @@ async function wait(lists: (typeof PARKED)[][], values: Values = {}, event = EVE
 
 describe('trigger --wait', () => {
   it('ends at once where a delivery is parked, fails, and says what would wait for it', async () => {
-    const { lines, code } = await wait([[PARKED], [delivery('delivered', 'The endpoint answered 2xx.')]]);
+    const { lines, code } = await wait([
+      [PARKED],
+      [delivery('delivered', 'The endpoint responded with 2xx.')],
+    ]);
     deepEqual([lines[0], code], ['ep_1  parked  The endpoint is paused.', 1]);
     match(lines[1] ?? '', /^A parked delivery waits until its endpoint takes events again; --while-parked/);
   });
 
   it('goes on to the others beside a parked one, which it shows once', async () => {
-    const retrying = delivery('retrying', 'Attempt 1 answered 503.', 'ep_2');
+    const retrying = delivery('retrying', 'Attempt 1 got a 503 response.', 'ep_2');
     const { lines, code } = await wait(
       [
         [PARKED, retrying],
-        [PARKED, delivery('delivered', 'The endpoint answered 2xx.', 'ep_2')],
+        [PARKED, delivery('delivered', 'The endpoint responded with 2xx.', 'ep_2')],
       ],
       {},
       { ...EVENT, delivery_count: 2 },
     );
     deepEqual([lines.filter((line) => line.includes('ep_1')).length, code], [1, 1]);
-    equal(lines.at(-1), 'ep_2  delivered  The endpoint answered 2xx.');
+    equal(lines.at(-1), 'ep_2  delivered  The endpoint responded with 2xx.');
   });
 
   it('waits for a parked one with --while-parked: until it is delivered, which is a success', async () => {
-    const { lines, code } = await wait([[PARKED], [delivery('delivered', 'The endpoint answered 2xx.')]], {
-      'while-parked': true,
-    });
+    const { lines, code } = await wait(
+      [[PARKED], [delivery('delivered', 'The endpoint responded with 2xx.')]],
+      {
+        'while-parked': true,
+      },
+    );
     deepEqual(lines, [
       'ep_1  parked  The endpoint is paused.',
-      'ep_1  delivered  The endpoint answered 2xx.',
+      'ep_1  delivered  The endpoint responded with 2xx.',
     ]);
     equal(code, 0);
   });

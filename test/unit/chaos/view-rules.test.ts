@@ -117,7 +117,7 @@ describe('the rules of the chaos checker about views', () => {
       ['log'],
     );
     assert.deepEqual(
-      brokenBy((run) => void Object.assign(delivery(run), { certified: { problem: 'answered 404' } })),
+      brokenBy((run) => void Object.assign(delivery(run), { certified: { problem: 'got a 404 response' } })),
       ['log'],
     );
   });

@@ -68,7 +68,7 @@ describe('the client', () => {
     const thrice = client(lost(), lost(), lost());
     await rejects(thrice.hookline.get('/v18.0/me'), (error) => {
       ok(error instanceof HooklineConnectionError);
-      equal(error.message, 'http://hookline.test did not answer: connect ECONNREFUSED');
+      equal(error.message, 'http://hookline.test did not respond: connect ECONNREFUSED');
       return true;
     });
     const { hookline } = client(problem(429, 'rate_limited', { 'retry-after': '30' }));

@@ -17,7 +17,7 @@ describe('a delivery that probes its endpoint', () => {
     const bench = new Bench(() => 0, [HOUR, HOUR]);
     bench.machine.settle(bench.answer('schedule', 500));
     for (let probes = 0; probes < 2 * MOST_RELEASES_IN_A_ROW; probes += 1) failed(bench);
-    assert.match(reasonOf(bench.machine.record) ?? '', /^Attempt 7 answered 503\. Next attempt at /);
+    assert.match(reasonOf(bench.machine.record) ?? '', /^Attempt 7 got a 503 response\. Next attempt at /);
     for (const expected of [true, true, true, false]) {
       assert.equal(bench.machine.release(MOST_RELEASES_IN_A_ROW), expected);
       if (!expected) break;

@@ -122,10 +122,10 @@ describe('Retry-After', () => {
 describe('an attempt', () => {
   it('is described in words', () => {
     const attempt = { number: 1, at: '', duration_ms: 1, trigger: 'schedule' } as const;
-    assert.equal(describeAttempt({ ...attempt, status_code: 503 }), 'answered 503');
+    assert.equal(describeAttempt({ ...attempt, status_code: 503 }), 'got a 503 response');
     assert.equal(
-      describeAttempt({ ...attempt, error_code: 'timeout', error: 'no answer within 5s' }),
-      'failed: no answer within 5s',
+      describeAttempt({ ...attempt, error_code: 'timeout', error: 'no response within 5s' }),
+      'failed: no response within 5s',
     );
   });
 });

@@ -134,9 +134,9 @@ describe('the condition of an endpoint', () => {
       const condition = bench.conditions.of('ep_1');
       const heldBack = () => bench.conditions.place('ep_1', undefined).held;
       for (let count = 1; count < BACKOFF_AFTER_FAILURES; count += 1)
-        condition.failed('answered 503', undefined, bench.now, bench.now);
+        condition.failed('got a 503 response', undefined, bench.now, bench.now);
       assert.equal(heldBack(), undefined);
-      condition.failed('answered 503', undefined, bench.now, bench.now);
+      condition.failed('got a 503 response', undefined, bench.now, bench.now);
       assert.equal(heldBack()?.since, bench.iso(0));
       condition.succeeded(bench.now + 1);
       assert.equal(heldBack(), undefined);

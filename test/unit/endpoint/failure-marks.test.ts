@@ -43,7 +43,7 @@ describe('what a process knows of failures before the endpoint is marked', () =>
   });
 
   const fail = async (times: number, began = Date.now()) => {
-    for (let time = 0; time < times; time += 1) await incidents.failed(ENDPOINT, 'answered 503', began);
+    for (let time = 0; time < times; time += 1) await incidents.failed(ENDPOINT, 'got a 503 response', began);
   };
   const held = (id = ENDPOINT.endpoint_id) => conditions.heldBack(id, undefined);
 

@@ -44,7 +44,7 @@ class Bench {
   report(report: Report): void {
     if ('failures' in report) {
       this.failures += report.failures;
-      this.machine.failed({ count: report.failures, said: 'answered 503', ago_ms: 0 }, this.now);
+      this.machine.failed({ count: report.failures, said: 'got a 503 response', ago_ms: 0 }, this.now);
     } else if ('success' in report) this.machine.succeeded();
     else {
       this.answers += 1;
@@ -147,7 +147,7 @@ describe('the incident machine', () => {
     const last = bench.done.at(-1);
     assert.ok(last?.kind === 'disable');
     assert.equal(last.at, START + DISABLE_AFTER_MS);
-    assert.match(last.reason, /failed for 1h without a success; the last attempt answered 503/);
+    assert.match(last.reason, /failed for 1h without a success; the last attempt got a 503 response/);
     assert.equal(bench.ended?.outcome, 'disabled');
   });
 

@@ -14,7 +14,7 @@ describe('incidents in a timeline', () => {
     assert.deepEqual(texts, [
       [at(5), 'The endpoint began to fail: an incident opened.'],
       [at(7), 'The endpoint was disabled, because it had failed for too long: its incident ended.'],
-      [at(3), 'The endpoint answered again: its incident ended.'],
+      [at(3), 'The endpoint responded again: its incident ended.'],
     ]);
   });
 });

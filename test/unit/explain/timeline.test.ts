@@ -20,14 +20,14 @@ const parked = (reason: string): ShownRecord => ({ status: 'parked', attempts: [
 describe('a timeline', () => {
   it('says how each attempt came about and ended', () => {
     const cases: [Partial<Attempt>, string][] = [
-      [{ status_code: 204 }, 'Attempt 1 answered 204, after 20 ms.'],
+      [{ status_code: 204 }, 'Attempt 1 got a 204 response, after 20 ms.'],
       [
-        { error_code: 'timeout', error: 'no answer within 5s', trigger: 'retry_after' },
-        'Attempt 1 (when its Retry-After asked for it) failed: no answer within 5s, after 20 ms.',
+        { error_code: 'timeout', error: 'no response within 5s', trigger: 'retry_after' },
+        'Attempt 1 (when its Retry-After asked for it) failed: no response within 5s, after 20 ms.',
       ],
       [
         { number: 3, status_code: 500, trigger: 'released' },
-        'Attempt 3 (released) answered 500, after 20 ms.',
+        'Attempt 3 (released) got a 500 response, after 20 ms.',
       ],
     ];
     for (const [more, text] of cases) {

@@ -95,7 +95,7 @@ describe('the verdict on a delivery', () => {
   const incident = {
     since: at(-60),
     failures: 12,
-    last_failure: 'answered 500',
+    last_failure: 'got a 500 response',
     last_failure_at: at(-5),
     next_probe_at: at(5),
     disable_at: at(86_400),

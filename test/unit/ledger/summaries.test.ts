@@ -11,7 +11,7 @@ import {
 
 describe('the summary of a timer', () => {
   it('is the text itself where Temporal takes it', () => {
-    for (const text of ['', 'attempt 1 answered 503', 'x'.repeat(200), 'é'.repeat(100)])
+    for (const text of ['', 'attempt 1 got a 503 response', 'x'.repeat(200), 'é'.repeat(100)])
       assert.equal(fitSummary(text), text);
   });
 

@@ -139,7 +139,7 @@ describe('a witness', () => {
     const forged = await checkpoint(30, new TreeInMemory(leaves(40, 'forged')));
     assert.equal(await ask(30, tree, forged), forged);
     assert.equal(await ask(5), await checkpoint(5));
-    assert.match(failed[0] ?? '', /answered 422/);
+    assert.match(failed[0] ?? '', /it responded with 422/);
     assert.match(failed[1] ?? '', /it saw 20 records, and the log has 5: the log was taken back/);
     assert.equal((await fetch(url)).status, 404);
     const long = await fetch(`${url}/add-checkpoint`, { method: 'POST', body: 'x'.repeat(40_000) });
@@ -154,7 +154,7 @@ describe('a witness', () => {
     await ask(30);
     refusing.close();
     refusing.closeAllConnections();
-    assert.match(failed[3] ?? '', /^it answered 500: x{199}$/, 'cut between characters');
+    assert.match(failed[3] ?? '', /^it responded with 500: x{199}$/, 'cut between characters');
     assert.deepEqual(
       refusals,
       [true, true, false, false],

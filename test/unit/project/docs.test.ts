@@ -55,6 +55,19 @@ describe('Documents', () => {
     }
   });
 
+  it('call what comes back a response: an answer is to a question', () => {
+    const texts = [
+      ...['README.md', 'docs/openapi.json', 'deploy/grafana/hookline.json', 'deploy/prometheus/alerts.yml'],
+      ...markdownIn('docs').filter((file) => !file.startsWith('docs/decisions/')),
+    ];
+    for (const file of texts) {
+      const said = read(file).match(
+        /\banswer(?:s|ed)? (?:\d|`\d|with|within|again|after)|(?:no|its|the) answer\b/i,
+      );
+      equal(said?.[0], undefined, file);
+    }
+  });
+
   it('are all found from the index, or from the README', () => {
     const listed = ['README.md', 'docs/README.md'].flatMap((file) =>
       [...read(file).matchAll(/\]\(([^)#]+\.md)/g)].map(([, target = '']) => join(dirname(file), target)),

@@ -97,7 +97,7 @@ const CALLERS: Record<string, Caller | string> = {
       const request = { type: 'delivery', number: 1, headers: {}, body: '{}', timeout_ms: 20_000 } as const;
       const answer = await forwarder.post(request);
       await forwarder.close();
-      assert.equal(answer.type, 'answer');
+      assert.equal(answer.type, 'response');
     },
   },
   'src/bin/client/listen/stream.ts': 'WebSocket; maxPayload, and no compression',

@@ -32,7 +32,7 @@ const SUMMARY = {
   created_at: AT,
   started_at: AT,
   closed_at: AT,
-  reason: 'Attempt 1 answered 503.',
+  reason: 'Attempt 1 got a 503 response.',
   workflow_id: 'delivery:acct_3:evt_1:ep_2',
   run_id: 'run',
 };

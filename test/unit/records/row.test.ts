@@ -101,7 +101,7 @@ describe('a delivery after what its execution tells', () => {
     const { delivery } = closed;
     assert.deepEqual(
       [open.delivery.status, open.delivery.reason, open.delivery.next_attempt_at, open.delivery.closed_at],
-      ['retrying', `Attempt 1 answered 500. Next attempt at ${at(3_600)}.`, at(3_600), undefined],
+      ['retrying', `Attempt 1 got a 500 response. Next attempt at ${at(3_600)}.`, at(3_600), undefined],
     );
     assert.deepEqual(
       [delivery.status, delivery.next_attempt_at, delivery.closed_at, delivery.sequence],
@@ -135,7 +135,7 @@ describe('a delivery after what its execution tells', () => {
     assert.deepEqual(second.timeline.slice(0, first.timeline.length), first.timeline);
     assert.deepEqual(
       second.timeline.slice(first.timeline.length).map(({ text }) => text.replace(/ after \d+ ms/, '')),
-      ['Started again.', 'Sent again by ada.', 'Attempt 1 answered 204,.', 'Delivered.'],
+      ['Started again.', 'Sent again by ada.', 'Attempt 1 got a 204 response,.', 'Delivered.'],
     );
     // It stays so when the run goes on.
     assert.deepEqual(tell(second, again, { run: RESENT }).delivery.earlier_runs, earlier_runs);

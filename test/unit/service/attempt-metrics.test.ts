@@ -26,7 +26,7 @@ describe('Metrics of deliveries, attempts and calls', () => {
     deepEqual(Object.fromEntries([...seen].map(([key, values]) => [key, [...values].sort()])), {
       'deliveries_closed_total status': [...CLOSED_STATUSES].sort(),
       'attempts_total outcome': outcomes,
-      'attempts_total answer': ['2xx', '3xx', '4xx', '5xx', ...ATTEMPT_ERROR_CODES].sort(),
+      'attempts_total response': ['2xx', '3xx', '4xx', '5xx', ...ATTEMPT_ERROR_CODES].sort(),
       'attempts_not_made_total reason': [
         ...[
           'busy',

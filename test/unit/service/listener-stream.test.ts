@@ -69,7 +69,7 @@ describe('the stream of a listener', () => {
     };
     program.on('message', (data) => {
       const { number } = JSON.parse(String(data)) as { number: number };
-      program.send(JSON.stringify({ type: 'answer', number, status_code: 200, headers: {}, body: '' }));
+      program.send(JSON.stringify({ type: 'response', number, status_code: 200, headers: {}, body: '' }));
     });
     const request = { headers: {}, body: '{}', timeout_ms: 30_000 };
     const results = await Promise.all(Array.from({ length: 200 }, () => stream.exchange(request)));

@@ -124,7 +124,7 @@ describe('the streams of listeners', () => {
     const [answered] = [streams.exchange('ep_1', REQUEST), await once(program, 'message')];
     const stopped = streams.stop();
     equal(streams.exchange('ep_1', REQUEST), undefined);
-    program.send(JSON.stringify({ type: 'answer', number: 0, status_code: 202, headers: {}, body: '' }));
+    program.send(JSON.stringify({ type: 'response', number: 0, status_code: 202, headers: {}, body: '' }));
     deepEqual(await answered, { status_code: 202, headers: {}, body: '' });
     equal(await closed, 1_012);
     await stopped;

@@ -34,7 +34,7 @@ describe('the watch of the log', () => {
     const raised: Alert[] = [];
     const raiser = { concerns: () => true, raise: async (alert: Alert) => void raised.push(alert) };
     const watch = createLogWatch(logger, new Registry(), raiser);
-    await watch.notCosigned({ name: 'witness.example.com' }, 'it answered 500', false);
+    await watch.notCosigned({ name: 'witness.example.com' }, 'it responded with 500', false);
     deepEqual(raised.length, 0);
     await watch.notCosigned({ name: 'witness.example.com' }, 'it saw 9 records, and the log has 5', true);
     match(raised[0]?.id ?? '', /^log\.refused\.witness\.example\.com\.\d{4}-\d\d-\d\d$/);

@@ -23,21 +23,21 @@ describe('an outage of a server', () => {
   afterEach(() => outages.stop());
 
   const lines = () => log.map(({ msg }) => msg.replace(/:.*/, ''));
-  const isOver = () => until(lines, (all) => all.some((line) => line.endsWith('answers again')));
+  const isOver = () => until(lines, (all) => all.some((line) => line.endsWith('responds again')));
 
   it('is one, however many requests fail by it', async () => {
     answers = false;
     for (let request = 0; request < 1_000; request += 1) assert.ok(outages.recognize(new RangeError()));
     answers = true;
     await isOver();
-    assert.deepEqual(lines(), ['MongoDB does not answer, or refuses', 'MongoDB answers again']);
+    assert.deepEqual(lines(), ['MongoDB does not respond, or refuses', 'MongoDB responds again']);
   });
 
   it('is one while the server answers when it is asked, and rejects what matters', async () => {
     for (const began = Date.now(); Date.now() - began < 60; await new Promise(setImmediate))
       outages.recognize(new RangeError());
     await isOver();
-    assert.deepEqual(lines(), ['MongoDB does not answer, or refuses', 'MongoDB answers again']);
+    assert.deepEqual(lines(), ['MongoDB does not respond, or refuses', 'MongoDB responds again']);
   });
 
   it('is none for an error of another kind', () => {

@@ -70,7 +70,7 @@ export async function startServer(command: ServerCommand): Promise<Server> {
       }
       command.report(`${what} Starting it again with its data.`);
       running = await launch(command, stopped.signal);
-      command.report(`${command.service}: answers again.`);
+      command.report(`${command.service}: responds again.`);
     }
   })();
   const failed = watching.then(() => new Promise<never>(() => {}));
@@ -148,7 +148,7 @@ async function untilReady(server: GuardedProcess, probe: () => Promise<void>): P
     } catch (error) {
       if (server.child.exitCode !== null || server.child.signalCode !== null) await ended;
       if (Date.now() > deadline) {
-        throw new Error(`did not answer within ${START_LIMIT_MS / 1000} s`, { cause: error });
+        throw new Error(`did not respond within ${START_LIMIT_MS / 1000} s`, { cause: error });
       }
     }
     await Promise.race([delay(POLL_MS), ended]);

@@ -51,7 +51,7 @@ function forward(request: IncomingMessage, response: ServerResponse, to: Place &
   });
   asked.once('error', () => {
     if (response.headersSent) response.destroy();
-    else response.writeHead(502, { connection: 'close' }).end('Temporal UI does not answer.\n');
+    else response.writeHead(502, { connection: 'close' }).end('Temporal UI does not respond.\n');
   });
   response.once('close', () => asked.destroy());
   request.pipe(asked);

@@ -127,7 +127,7 @@ const VALUES: Record<string, Json> = {
   // Deliveries
   'Delivery|DeliverySummary|ListedDelivery|record.status': 'delivered',
   'Delivery|DeliverySummary|ListedDelivery|cancelReplay.closed_at': LATER,
-  'Delivery|DeliverySummary|ListedDelivery.reason': 'The endpoint answered 2xx.',
+  'Delivery|DeliverySummary|ListedDelivery.reason': 'The endpoint responded with 2xx.',
   'LastAttempt|TimelineItem.number': 1,
   'LastAttempt|TimelineItem.duration_ms': 56,
   'Attempt|LastAttempt|TimelineItem.status_code': 200,
@@ -145,7 +145,7 @@ const VALUES: Record<string, Json> = {
   'Attempt.timings_ms': { dns: 2, connect: 11, tls: 19, first_byte: 24 },
   url_host: 'shop.example.com',
   'TimelineItem.type': 'attempt',
-  'TimelineItem.text': 'Attempt 1 answered 200, after 56 ms.',
+  'TimelineItem.text': 'Attempt 1 got a 200 response, after 56 ms.',
   by: KEY,
   reason: 'The shop has a new address.',
   'retryDelivery|resumeDelivery.status': 'retrying',

@@ -77,7 +77,7 @@ class OutOfReach extends Problem {}
  * all the same, so the response claims nothing.
  */
 export function outOfReach(ctx: Context): Problem {
-  return unavailable(ctx, 'A server that Hookline needs does not answer.', OutOfReach);
+  return unavailable(ctx, 'A server that Hookline needs does not respond.', OutOfReach);
 }
 
 /** @param reason why the request was not carried out, or not to its end */

@@ -11,7 +11,7 @@ export const AUDIT_COMMANDS = {
       '--within a,b            they connected to an address in one of these networks',
       '--outside a,b           they connected to an address in none of these networks',
       '--longer-than 5s        they took longer',
-      '--error-code timeout    why they had no answer; --status-code 503: what was answered',
+      '--error-code timeout    why they had no response; --status-code 503: the status of the response',
       '--endpoint ep_…, --event evt_…, --kind purchase, --key order_id:1001, --status delivered: of these deliveries',
       '--since 2h, --until 1h  when the events were accepted: a time before now, or an ISO 8601 time',
       '--limit 25              how many of them',

@@ -29,7 +29,7 @@ export function createForwarder(url: string) {
         const text = await beginningOf(response.body);
         const answered = Object.entries(response.headers).slice(0, MAX_ANSWER_HEADERS);
         return {
-          type: 'answer',
+          type: 'response',
           number,
           status_code: response.statusCode,
           headers: Object.fromEntries(

@@ -83,7 +83,7 @@ export function receiverUrl(text: string): string {
 
 /** Without a receiver, every delivery is accepted. */
 function accepted({ number }: DeliveryMessage): AnswerMessage {
-  return { type: 'answer', number, status_code: 200, headers: {}, body: '' };
+  return { type: 'response', number, status_code: 200, headers: {}, body: '' };
 }
 
 interface Exchange {
@@ -114,8 +114,9 @@ function showLine({ delivery: { headers, body }, answer, again, ms }: Exchange):
   const at = time(new Date().toISOString());
   const { 'webhook-event-kind': kind = '', 'webhook-id': id = '', 'webhook-attempt': attempt = '' } = headers;
   const which = again ? 'again' : attempt === '1' ? '' : `attempt ${plain(attempt)}`;
-  const said = answer.type === 'answer' ? String(answer.status_code) : answer.error_code.replaceAll('_', ' ');
-  const isGood = answer.type === 'answer' && answer.status_code < 300;
+  const said =
+    answer.type === 'response' ? String(answer.status_code) : answer.error_code.replaceAll('_', ' ');
+  const isGood = answer.type === 'response' && answer.status_code < 300;
   const result = style(isGood ? 'green' : 'red', said);
   print(
     [style('dim', at), plain(kind), plain(id), which, '→', result, `${ms} ms`].filter(Boolean).join('  '),
@@ -124,7 +125,7 @@ function showLine({ delivery: { headers, body }, answer, again, ms }: Exchange):
 }
 
 function showJson({ delivery: { headers, body }, answer, again, ms }: Exchange): void {
-  const { type: _, number: __, ...answered } = answer;
+  const { type: _, number: __, ...response } = answer;
   printJson({
     type: 'delivery',
     event_id: headers['webhook-id'],
@@ -132,6 +133,6 @@ function showJson({ delivery: { headers, body }, answer, again, ms }: Exchange):
     body,
     again,
     ms,
-    answer: answered,
+    response,
   });
 }

@@ -71,7 +71,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     description:
       'List deliveries, newest first, by endpoint, event, kind, business key, status or time, each with its status and the reason for it.',
     input: deliveryFilter.extend({
-      any_attempt_status_code: z.int().optional().describe('An attempt was answered with this HTTP status'),
+      any_attempt_status_code: z.int().optional().describe('An attempt got a response with this HTTP status'),
       any_attempt_error_code: z
         .string()
         .optional()

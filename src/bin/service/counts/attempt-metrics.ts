@@ -35,8 +35,8 @@ export function createDeliveryMetrics(
   });
   const attempts = new Counter({
     name: 'hookline_attempts_total',
-    help: 'Attempts made, by what they mean for their delivery, and the class of the answer or why there was none',
-    labelNames: ['outcome', 'answer'],
+    help: 'Attempts made, by what they mean for their delivery, and the class of the response or why there was none',
+    labelNames: ['outcome', 'response'],
     registers,
   });
   const held = new Counter({
@@ -47,7 +47,7 @@ export function createDeliveryMetrics(
   });
   const duration = new Histogram({
     name: 'hookline_attempt_duration_seconds',
-    help: 'Time from the beginning of an attempt to the end of its answer',
+    help: 'Time from the beginning of an attempt to the end of its response',
     labelNames: ['outcome', 'lane'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
@@ -64,7 +64,7 @@ export function createDeliveryMetrics(
   for (const attempt of ['first', 'later']) arrival.zero({ attempt });
   for (const answer of ANSWERS) {
     const { outcome } = decide(answer, 0);
-    attempts.inc({ outcome, answer: answerOf(answer) }, 0);
+    attempts.inc({ outcome, response: responseOf(answer) }, 0);
     for (const lane of LANES) duration.zero({ outcome, lane });
   }
   return {
@@ -77,7 +77,7 @@ export function createDeliveryMetrics(
         return;
       }
       const { attempt, outcome } = report;
-      attempts.inc({ outcome, answer: answerOf(attempt) });
+      attempts.inc({ outcome, response: responseOf(attempt) });
       duration.observe({ outcome, lane: LANES[isolated ? 1 : 0] }, attempt.duration_ms / 1_000);
       if (outcome !== 'delivered' || attempt.trigger === 'manual') return;
       const arrivedAt = Date.parse(attempt.at) + attempt.duration_ms;
@@ -89,6 +89,6 @@ export function createDeliveryMetrics(
 }
 
 /** `2xx`, or the error's code. */
-function answerOf({ status_code, error_code }: Pick<Attempt, 'status_code' | 'error_code'>): string {
+function responseOf({ status_code, error_code }: Pick<Attempt, 'status_code' | 'error_code'>): string {
   return status_code === undefined ? (error_code ?? 'unknown') : `${Math.floor(status_code / 100)}xx`;
 }

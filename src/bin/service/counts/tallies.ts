@@ -44,7 +44,7 @@ export function keepTallies(
       await write();
       const { rows } = tally.take();
       if (rows.length > 0)
-        logger.warn({ rows: rows.length }, 'The latest statistics were lost: MongoDB does not answer.');
+        logger.warn({ rows: rows.length }, 'The latest statistics were lost: MongoDB does not respond.');
     },
   };
 }

@@ -53,22 +53,22 @@ function copyAtUrl(url: URL): CheckpointCopy {
         body,
       });
     } catch (error) {
-      throw failed(`${address.origin} does not answer`, error);
+      throw failed(`${address.origin} does not respond`, error);
     }
   };
   return {
     async read() {
       const answer = await ask('GET');
       if (answer.status === 404) return undefined;
-      if (!answer.ok) throw failed(`${address.origin} answered ${answer.status}`);
+      if (!answer.ok) throw failed(`${address.origin} responded with ${answer.status}`);
       return answer.text().catch((error: unknown) => {
-        throw failed(`${address.origin} answered with no checkpoint`, error);
+        throw failed(`${address.origin} responded with no checkpoint`, error);
       });
     },
     async write(note) {
       const answer = await ask('PUT', note);
       await answer.body?.cancel();
-      if (!answer.ok) throw failed(`${address.origin} answered ${answer.status}`);
+      if (!answer.ok) throw failed(`${address.origin} responded with ${answer.status}`);
     },
   };
 }

@@ -36,12 +36,12 @@ export function createStamp(
         body,
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      if (answer.statusCode !== 200) throw new Error(`it answered ${answer.statusCode}`);
+      if (answer.statusCode !== 200) throw new Error(`it responded with ${answer.statusCode}`);
       const chunks: Buffer[] = [];
       let length = 0;
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
         length += chunk.length;
-        if (length > most) throw new Error(`its answer is longer than ${most} bytes`);
+        if (length > most) throw new Error(`its response is longer than ${most} bytes`);
         chunks.push(chunk);
       }
       return Buffer.concat(chunks);

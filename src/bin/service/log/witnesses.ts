@@ -80,11 +80,11 @@ export function createCosign(
     }
     if (saw === size) throw new RefusalError(`it saw another log of ${saw} records`);
     if (!answer.ok) {
-      const said = `it answered ${answer.status}: ${cutText(text, MAX_TOLD).trim()}`;
+      const said = `it responded with ${answer.status}: ${cutText(text, MAX_TOLD).trim()}`;
       throw REFUSALS.has(answer.status) ? new RefusalError(said) : new Error(said);
     }
     const [cosigned] = cosignaturesBy(key, note, text);
-    if (!cosigned) throw new Error('its answer is no cosignature of the checkpoint');
+    if (!cosigned) throw new Error('its response is no cosignature of the checkpoint');
     sizes.set(key.text, size);
     return cosigned.line;
   };

@@ -3,6 +3,7 @@ import { formatMs } from '../../parts/deliveries/attempt-text.js';
 import { Card } from '../../shell/page.js';
 import { AnswerBadge, DeliveryBadge } from '../../ui/badge.js';
 import { Code, CopyButton } from '../../ui/copy.js';
+import { formatCount } from '../../ui/count.js';
 import { Empty } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { curlOf } from './curl.js';
@@ -11,7 +12,7 @@ const TRIGGERS: Record<Attempt['trigger'], string> = {
   schedule: '',
   retry_after: 'when the endpoint asked for it',
   manual: 'on request',
-  released: 'when the endpoint answered again',
+  released: 'when the endpoint responded again',
   probe: 'probe of its endpoint',
 };
 
@@ -185,8 +186,8 @@ function requestOf(
 /** How long the response was, and the digest of what was read of it. */
 function lengthOf({ response_bytes = 0, response_cut, response_length, response_sha256 }: Attempt): string {
   if (!response_sha256) return '';
-  const read = `${response_bytes.toLocaleString()} bytes`;
-  const whole = response_length === undefined ? 'more' : response_length.toLocaleString();
+  const read = `${formatCount(response_bytes)} bytes`;
+  const whole = response_length === undefined ? 'more' : formatCount(response_length);
   return `The response has ${response_cut ? `${whole}, of which ${read} were read` : read}; SHA-256 of them: ${response_sha256}. `;
 }
 

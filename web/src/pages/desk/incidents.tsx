@@ -7,6 +7,7 @@ import { useStats } from '../../parts/endpoints/use-stats.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useWhole } from '../../shell/use-session.js';
 import { ListenerBadge } from '../../ui/badge.js';
+import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
 import { List } from '../../ui/list.js';
 import { Empty, Loaded } from '../../ui/states.js';
@@ -118,7 +119,7 @@ function IncidentRow({
       <td className="wide">
         {incident.last_failure}
         <div className="muted small">
-          {incident.failures} {incident.failures === 1 ? 'failure' : 'failures'}, the last{' '}
+          {formatCount(incident.failures)} {incident.failures === 1 ? 'failure' : 'failures'}, the last{' '}
           <Time at={incident.last_failure_at} show="relative" />
         </div>
       </td>

@@ -55,7 +55,8 @@ function UsOrThem({ stats: { health, open, failing_endpoints } }: { stats: Insta
   const isUs = down.length > 0 || open.overdue > 0;
   const isThem = failing_endpoints > 0;
   const tone = isUs ? 'bad' : isThem ? 'warn' : 'good';
-  const endpoints = failing_endpoints === 1 ? '1 endpoint is' : `${failing_endpoints} endpoints are`;
+  const endpoints =
+    failing_endpoints === 1 ? '1 endpoint is' : `${formatCount(failing_endpoints)} endpoints are`;
   return (
     <div className={`notice ${tone}`} role="status">
       <div>
@@ -92,7 +93,7 @@ function Figures({ stats: { open, last_hour } }: { stats: InstallationStats }) {
   const arrival = last_hour.arrival_ms;
   return (
     <dl className="figures">
-      <Figure name="Attempts that succeeded" note={`of ${attempts}, last hour`}>
+      <Figure name="Attempts that succeeded" note={`of ${formatCount(attempts)}, last hour`}>
         {attempts === 0 ? '–' : formatRate(succeeded / attempts)}
       </Figure>
       <Figure name="Arrival, median" note="after the event">
@@ -103,7 +104,7 @@ function Figures({ stats: { open, last_hour } }: { stats: InstallationStats }) {
       </Figure>
       <Figure
         name="Backlog"
-        note={`${open.exact ? '' : 'at least; '}${open.by_status.retrying} retrying, ${open.by_status.parked} parked`}
+        note={`${open.exact ? '' : 'at least; '}${formatCount(open.by_status.retrying)} retrying, ${formatCount(open.by_status.parked)} parked`}
       >
         {formatCount(open.deliveries)}
       </Figure>

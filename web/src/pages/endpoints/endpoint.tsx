@@ -13,6 +13,7 @@ import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
 import { EndpointBadge, ListenerBadge } from '../../ui/badge.js';
 import { Copyable } from '../../ui/copy.js';
+import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
 import { List } from '../../ui/list.js';
 import { PageTabs } from '../../ui/page-tabs.js';
@@ -108,15 +109,15 @@ function Trouble({ endpoint }: { endpoint: EndpointType }) {
           Failing since <Time at={incident.since} />.
         </strong>
         <p>
-          {incident.failures} {incident.failures === 1 ? 'attempt has' : 'attempts have'} failed. The last one{' '}
-          {incident.last_failure}, <Time at={incident.last_failure_at} show="relative" />.
+          {formatCount(incident.failures)} {incident.failures === 1 ? 'attempt has' : 'attempts have'} failed.
+          The last one {incident.last_failure}, <Time at={incident.last_failure_at} show="relative" />.
           {incident.next_probe_at && (
             <>
               {' '}
               It is tried again <Time at={incident.next_probe_at} show="relative" />.
             </>
           )}{' '}
-          It will be disabled <Time at={incident.disable_at} show="relative" /> unless it answers before.
+          It will be disabled <Time at={incident.disable_at} show="relative" /> unless it responds before.
         </p>
       </div>
     </div>

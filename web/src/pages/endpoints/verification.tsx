@@ -41,11 +41,11 @@ export function Verification({ id }: { id: string }) {
         <p>{endpoint.status_reason}</p>
         <p>
           {endpoint.verification_method === 'challenge' &&
-            'It receives a signed POST of the kind endpoint.verification. It must answer 2xx with the value of challenge, or call the confirmation_url.'}
+            'It receives a signed POST of the kind endpoint.verification. It must respond 2xx with the value of challenge, or call the confirmation_url.'}
           {endpoint.verification_method === 'cloudevents' &&
-            'It receives OPTIONS with WebHook-Request-Origin. It must answer with WebHook-Allowed-Origin.'}
+            'It receives OPTIONS with WebHook-Request-Origin. It must respond with WebHook-Allowed-Origin.'}
           {endpoint.verification_method === 'graph' &&
-            'It receives GET with hub.challenge. It must answer with that value.'}
+            'It receives GET with hub.challenge. It must respond with that value.'}
         </p>
       </div>
       <button

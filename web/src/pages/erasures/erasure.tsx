@@ -5,6 +5,7 @@ import type { Erasure as ErasureType } from '../../api/types.js';
 import { save } from '../../files/save.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { Copyable, toPrettyJson } from '../../ui/copy.js';
+import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
 import { LIVE_MS } from '../../ui/list.js';
 import { Failed, Loaded } from '../../ui/states.js';
@@ -53,12 +54,12 @@ export function Erasure() {
                   {(['events', 'deliveries', 'open_deliveries'] as const).map((name) => (
                     <div key={name}>
                       <dt className="muted small">{NAMES[name]}</dt>
-                      <dd className="big number">{data.covered[name]}</dd>
+                      <dd className="big number">{formatCount(data.covered[name])}</dd>
                     </div>
                   ))}
                   <div>
                     <dt className="muted small">Cancelled</dt>
-                    <dd className="big number">{data.cancelled_deliveries}</dd>
+                    <dd className="big number">{formatCount(data.cancelled_deliveries)}</dd>
                   </div>
                 </dl>
                 <p className="muted small">What was kept of the person when it was asked for.</p>

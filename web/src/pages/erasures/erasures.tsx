@@ -22,7 +22,7 @@ export function Erasures() {
     <>
       <PageHead
         title="Personal data"
-        about="Erases the payloads of all events about a person, and what endpoints answered, by deleting the key that opens them."
+        about="Erases the payloads of all events about a person, and the responses of endpoints, by deleting the key that opens them."
       />
       {useMay('subjects:write') && <EraseForm />}
       <Card title="Erasures" bare>

@@ -5,6 +5,7 @@ import { Payload } from '../../parts/events/payload.js';
 import { useEvent } from '../../parts/events/use-event.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { Copyable } from '../../ui/copy.js';
+import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
 import { List } from '../../ui/list.js';
 import { Empty, Loaded } from '../../ui/states.js';
@@ -31,7 +32,8 @@ export function Event() {
           />
           {data.fan_out && (
             <div className="notice info">
-              {data.fan_out.started} of {data.fan_out.total} deliveries have been started.
+              {formatCount(data.fan_out.started)} of {formatCount(data.fan_out.total)} deliveries have been
+              started.
             </div>
           )}
           <Card title="Deliveries" bare>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { writesToDisk } from '../../files/sink.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
-import { formatCount } from '../../ui/count.js';
+import { formatCount, formatTenths } from '../../ui/count.js';
 import { TextField } from '../../ui/field.js';
 import { useRole } from '../../ui/link.js';
 import { Failed } from '../../ui/states.js';
@@ -135,5 +135,5 @@ function HowFar({ progress: { state, period, lines, bytes, upTo, error } }: { pr
 function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   const [unit, size] = bytes < 1e6 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9];
-  return `${(bytes / Number(size)).toFixed(1)} ${unit}`;
+  return `${formatTenths(bytes / Number(size))} ${unit}`;
 }

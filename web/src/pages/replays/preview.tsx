@@ -1,4 +1,5 @@
 import type { ReplayPreview } from '../../api/types.js';
+import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
 import { Time } from '../../ui/time.js';
 
@@ -11,20 +12,24 @@ export function Preview({ preview }: { preview: ReplayPreview }) {
         <strong>
           {found === 0
             ? 'It would act on nothing.'
-            : `It would act on ${complete ? '' : 'at least '}${found} deliveries.`}
+            : `It would act on ${complete ? '' : 'at least '}${formatCount(found)} deliveries.`}
         </strong>
         {!complete && (
           <p>
             Counting took too long; it came up to <Time at={up_to} />.
           </p>
         )}
-        {skipped > 0 && <p>{skipped} of them would be skipped, as their endpoint was deleted.</p>}
-        {never_sent !== undefined && <p>{never_sent} of them were never sent to the endpoint.</p>}
+        {skipped > 0 && (
+          <p>{formatCount(skipped)} of them would be skipped, as their endpoint was deleted.</p>
+        )}
+        {never_sent !== undefined && (
+          <p>{formatCount(never_sent)} of them were never sent to the endpoint.</p>
+        )}
         {difference && (difference.added.count > 0 || difference.left_out.count > 0) && (
           <p>
             Compared with the registration{' '}
             {difference.compared_with === 'then' ? 'as it was then' : 'as it is now'}:{' '}
-            {difference.added.count} more, {difference.left_out.count} fewer.
+            {formatCount(difference.added.count)} more, {formatCount(difference.left_out.count)} fewer.
           </p>
         )}
         {sample.length > 0 && never_sent === undefined && (

@@ -1,8 +1,9 @@
 import { type DeliverySummary, isOpen, type Schemas } from '../../api/types.js';
+import { formatTenths } from '../../ui/count.js';
 
 /** A length of time for people, such as 86 ms or 2.4 s. */
 export function formatMs(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+  return ms < 1_000 ? `${ms} ms` : `${formatTenths(ms / 1_000)} s`;
 }
 
 /** A delivery of a list that was asked for its latest attempt. */

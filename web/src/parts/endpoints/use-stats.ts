@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
 import type { Stats } from '../../api/types.js';
+import { formatCount, formatTenths } from '../../ui/count.js';
 
 /** A period of statistics that ends now: how long it is, and how it is divided. */
 export const PERIODS = {
@@ -48,5 +49,6 @@ export function successRate(
 /** A part as people read it: `100 %` only if it is all of it. */
 export function formatRate(rate: number): string {
   const percent = rate * 100;
-  return `${percent > 99.9 && percent < 100 ? '99.9' : percent.toFixed(percent < 10 || percent === 100 ? 0 : 1)} %`;
+  if (percent < 10 || percent === 100) return `${formatCount(Math.round(percent))} %`;
+  return `${formatTenths(Math.min(percent, 99.9))} %`;
 }

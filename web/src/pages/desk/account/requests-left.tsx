@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { lastRateLimits, subscribeToRateLimits } from '../../../api/rate-limits.js';
 import { Card } from '../../../shell/page.js';
 import { useHolderFor, useSession } from '../../../shell/use-session.js';
+import { formatCount } from '../../../ui/count.js';
 import { useRole } from '../../../ui/link.js';
 import { Failed, Loading } from '../../../ui/states.js';
 import { Time, useNow } from '../../../ui/time.js';
@@ -20,7 +21,7 @@ export function RequestsLeft({ account }: { account: string }) {
             <div key={name} className="contents">
               <dt>{WINDOWS[windowSeconds] ?? `In ${windowSeconds} seconds`}</dt>
               <dd className="number">
-                {resetsAt > now ? left : quota} of {quota} left
+                {formatCount(resetsAt > now ? left : quota)} of {formatCount(quota)} left
                 {resetsAt > now && left < quota && (
                   <span className="muted">
                     , all again <Time at={new Date(resetsAt).toISOString()} show="relative" />
