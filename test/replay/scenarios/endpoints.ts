@@ -86,7 +86,7 @@ export const ENDPOINTS: Scenarios = {
       const { endpoints } = stage.system.database;
       const before = await until(
         () => endpoints.getFresh(stage.client.accountId, id),
-        (endpoint) => /It answered/.test(endpoint?.status_reason ?? ''),
+        (endpoint) => /It responded with/.test(endpoint?.status_reason ?? ''),
       );
       if (!before) throw new Error(`there is no endpoint ${id}`);
       // As if the process that changes it crashed before it could say so.

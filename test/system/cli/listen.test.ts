@@ -61,7 +61,7 @@ describe('hookline listen [world]', () => {
     );
     const shown = JSON.parse(line ?? '');
     deepEqual(
-      [shown.event_id, shown.body, shown.answer.status_code, shown.answer.body],
+      [shown.event_id, shown.body, shown.response.status_code, shown.response.body],
       [event.id, PURCHASE, 200, 'thanks'],
     );
   });

@@ -126,7 +126,7 @@ describe('the tutorial [world]', () => {
     const second = await order('pencil', 5);
     const found = await until(
       () => run(find ?? ''),
-      (text) => / retrying .*answered 500/.test(text),
+      (text) => / retrying .*got a 500 response/.test(text),
     );
     const [id = ''] = found.match(/dlv_\w+/) ?? [];
     ok(id.includes(second.event.replace('evt_', '')));

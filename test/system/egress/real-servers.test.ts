@@ -206,7 +206,7 @@ describe('what real servers do', () => {
     const guard = createAddressGuard({ policy, resolveName: dnsServers([dns.address]) });
     const { error_code, error, trace } = await post(await poster([], { guard }), 'https://silent.test/', 300);
     assert.equal(error_code, 'dns_failure');
-    assert.match(error ?? '', /no DNS server answered/);
+    assert.match(error ?? '', /no DNS server responded/);
     assert.deepEqual(trace.timings, {});
   });
 
