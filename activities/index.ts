@@ -10,6 +10,7 @@ import { createEndpointActivities, type IncidentPorts } from './endpoint/endpoin
 import { createVerificationActivities, type VerificationPorts } from './endpoint/verify-endpoint.js';
 import { createErasureActivities, type SubjectErasures } from './privacy/erase-subject.js';
 import { createAppendToLog, type LogWrites } from './records/append-to-log.js';
+import { createReadOutcome, type OutcomePorts } from './records/read-outcome.js';
 import { createRecordTerminated, type TerminatedPorts } from './records/record-terminated.js';
 import { createTellEnds } from './records/tell-ends.js';
 import { createReplayActivities } from './replay/replay.js';
@@ -22,6 +23,7 @@ export type ActivityDependencies = AttemptPorts &
   FanOutPorts &
   ReleasePorts &
   IncidentPorts &
+  OutcomePorts &
   TerminatedPorts &
   VerificationPorts & {
     log: LogWrites;
@@ -47,6 +49,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createEndpointActivities(dependencies),
     recordTerminated: createRecordTerminated(dependencies),
     tellEnds: createTellEnds(dependencies),
+    readOutcome: createReadOutcome(dependencies),
     /** Removes the payloads that are past their time. @returns how many */
     removePayloads: () => whileBeating(() => dependencies.removePayloads()),
     appendToLog: createAppendToLog(dependencies),

@@ -9,7 +9,14 @@ import { build } from 'esbuild';
 
 const OUT = 'dist/bin';
 /** Loaded as they are: they find files of their own, or must be the same for the threads that Temporal's SDK starts. */
-const EXTERNAL = ['@temporalio/*', '@grpc/grpc-js', 'mongodb-memory-server-core', 'pino', 'piscina'];
+const EXTERNAL = [
+  '@temporalio/*',
+  'nexus-rpc',
+  '@grpc/grpc-js',
+  'mongodb-memory-server-core',
+  'pino',
+  'piscina',
+];
 /** Names by which a module finds files beside itself. */
 const OWN_PLACE = /\b(__dirname|require\.resolve|import\.meta\.(url|dirname|filename))\b/;
 

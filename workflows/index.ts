@@ -1,4 +1,5 @@
 export { alertPeople } from './alert-people.js';
+export { awaitOutcome } from './await-outcome.js';
 export { deleteAccount } from './delete-account.js';
 export { deliver } from './deliver.js';
 export { endpointIncident } from './endpoint/endpoint-incident.js';

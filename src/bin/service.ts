@@ -3,12 +3,11 @@ import type { Development } from '../api/http/context.js';
 import type { Settings } from '../config/schema.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
 import type { RunningWorker } from '../temporal/server/worker.js';
-import type { HttpServer } from './service/http-server.js';
 import { createListeners } from './service/listeners/listeners.js';
 import { prepareSchedule } from './service/record-schedule.js';
 import { startIntake } from './service/roles/intake.js';
 import { createProcessParts, type ProcessParts } from './service/roles/process-parts.js';
-import { serveApi, serveHealth } from './service/roles/serve.js';
+import { type Serving, serveApi, serveHealth } from './service/roles/serve.js';
 import { createWork, startWork } from './service/roles/work.js';
 import { connectServers } from './service/servers.js';
 import { warnOfShortWaits } from './service/short-waits.js';
@@ -103,17 +102,20 @@ const START: Record<Role, (parts: ProcessParts) => Promise<Running>> = {
 /** Waits until server and worker are there. */
 async function untilRunning(
   { settings, servers, ownPorts, stopping }: ProcessParts,
-  serving: Promise<HttpServer>,
+  serving: Promise<Serving>,
   starting?: Promise<RunningWorker>,
 ): Promise<Running> {
   const records = starting && settings.HOOKLINE_LOG_INTERVAL !== undefined;
   const schedule = records && prepareSchedule(settings, servers.temporal.client);
-  const [worker, http] = await Promise.all([starting, serving, schedule]);
+  const [worker, { http, operations }] = await Promise.all([starting, serving, schedule]);
   ownPorts.add(http.port);
   stopping.signal.addEventListener('abort', () => http.retire());
   return {
     url: http.url,
-    failed: new Promise((_, reject) => worker?.done.catch(reject)),
+    failed: new Promise((_, reject) => {
+      worker?.done.catch(reject);
+      operations?.catch(reject);
+    }),
     drain: () => stopping.abort(),
   };
 }

@@ -18,7 +18,7 @@ export class SettingsError extends Error {
  * Variables of the commands that use a server (`hookline trigger` and others). People export them where they run
  * a server, too.
  */
-const OF_CLIENTS = ['HOOKLINE_URL', 'HOOKLINE_API_KEY', 'HOOKLINE_ACCOUNT'];
+const OF_CLIENTS = ['HOOKLINE_URL', 'HOOKLINE_API_KEY', 'HOOKLINE_ACCOUNT', 'HOOKLINE_OUTBOX_URI'];
 const KNOWN = new Set([...Object.keys(settingsSchema.shape), ...OF_CLIENTS]);
 
 /**

@@ -1,10 +1,29 @@
 import { z } from 'zod';
+import { isId } from '../domain/basics/ids.js';
 import { RELEASE } from '../domain/basics/release.js';
-import { flag, optionalText, text, whole } from './parse.js';
+import { flag, optionalText, parsedOr, splitList, text, whole } from './parse.js';
 
 /** Temporal writes a version as `deployment.build` or `deployment:build`, and puts both into task queues' names. */
 const NAME = /^[\w-]{1,100}$/;
 const BUILD = /^[\w.-]{1,100}$/;
+
+/** Each has a worker of its own. */
+const MAX_NEXUS_QUEUES = 20;
+
+/** Accounts by the task queues at which their workflows publish. @throws Error naming the part and its form */
+function parseNexusAccounts(list: string): ReadonlyMap<string, string> {
+  const parts = splitList(list);
+  const accounts = new Map<string, string>();
+  for (const part of parts) {
+    const [, queue, account = ''] = /^([^=]+)=(.*)$/.exec(part) ?? [];
+    if (!queue || !isId('account', account))
+      throw new Error(`"${part}" must be a task queue and an account, such as orders=acct_…`);
+    if (accounts.has(queue)) throw new Error(`the task queue ${queue} must have one account`);
+    accounts.set(queue, account);
+  }
+  if (accounts.size > MAX_NEXUS_QUEUES) throw new Error(`must have at most ${MAX_NEXUS_QUEUES} task queues`);
+  return accounts;
+}
 
 /** How Temporal is reached. Certificates have the names that Temporal's own command line and SDKs give them. */
 export const temporalSettings = {
@@ -47,6 +66,9 @@ export const temporalSettings = {
     .describe(
       'Calls per second of one process to Temporal that list or count: the limit of the namespace, divided by the number of processes ([visibility](tasks/temporal-cloud.md#lists-and-counts)). Default: 30 at an address of Temporal Cloud, 1000 elsewhere',
     ),
+  HOOKLINE_NEXUS_ACCOUNTS: parsedOr('', parseNexusAccounts).describe(
+    'Task queues of Nexus endpoints, each with the account for which workflows publish there, such as `orders=acct_01J…` ([Nexus](tasks/nexus.md)); several separated by commas, at most 20',
+  ),
   TEMPORAL_UI_URL: z
     .url()
     .optional()

@@ -32,6 +32,7 @@ const ACTIVITIES = {
   endReplay: true,
   findForReplay: true,
   keepRows: true,
+  readOutcome: true,
   recordTerminated: true,
   removePayloads: true,
   tellEnds: true,

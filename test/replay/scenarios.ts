@@ -6,6 +6,7 @@ import { ERASURES } from './scenarios/erasures.js';
 import { GROUPS } from './scenarios/groups.js';
 import { INCIDENTS } from './scenarios/incidents.js';
 import { LIVE_GROUPS } from './scenarios/live-groups.js';
+import { OUTCOMES } from './scenarios/outcomes.js';
 import { RECORDS } from './scenarios/records.js';
 import { REPLAYS } from './scenarios/replays.js';
 import { SCHEDULED } from './scenarios/scheduled.js';
@@ -24,4 +25,5 @@ export const SCENARIOS: Scenarios = {
   ...ALERTS,
   ...ERASURES,
   ...SCHEDULED,
+  ...OUTCOMES,
 };

@@ -74,6 +74,17 @@ export const CLIENT_COMMANDS = {
     options: { each: flag, json },
     run: async (values, positionals) => (await import('./trigger/publish.js')).publish(values, positionals),
   },
+  outbox: {
+    summary: 'publish the events of a collection in your own MongoDB (HOOKLINE_OUTBOX_URI), and mark them',
+    usage: '<COLLECTION> [--once] [--in-order]',
+    help: [
+      '--once                  ends when no event waits',
+      '--in-order              sends each event when the one before is accepted, for endpoints with an order',
+      '--every 1s              how often it looks for new events',
+    ],
+    options: { once: flag, 'in-order': flag, every: text },
+    run: async (values, positionals) => (await import('./outbox/outbox.js')).outbox(values, positionals),
+  },
   deliveries: {
     summary: 'list deliveries, show one with its attempts, or act on one',
     usage: '[list | dlv_… | retry|cancel|pause|resume|resend dlv_…]',

@@ -100,6 +100,9 @@ export async function client(to?: Connection): Promise<Hookline> {
   return new Hookline({ ...(to ?? (await connection())), retry: { tries: 3 }, fetch: boundedRequest });
 }
 
+/** URI of the database with an outbox. */
+export const outboxUri = () => process.env['HOOKLINE_OUTBOX_URI'] || undefined;
+
 /** Where `hookline dev` is, and its data folder, if no setting says otherwise. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 const DEFAULT_DATA_DIR = '.hookline';

@@ -5,6 +5,7 @@ import { createMetrics } from '../../api/http/metrics.js';
 import { createLimiters } from '../../api/limits/limiters.js';
 import type { RateLimiter } from '../../api/limits/rate-limiter.js';
 import { RateSharing } from '../../api/limits/rate-sharing.js';
+import { createEventsService } from '../../api/nexus/events-service.js';
 import { PayloadChecks } from '../../api/payloads/payload-checks.js';
 import type { Settings } from '../../config/schema.js';
 import { overdueAfter } from '../../domain/stats/backlog.js';
@@ -97,7 +98,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     }),
   );
   const logSigners = createLogSigners(settings, database);
-  const app = createApp({
+  const dependencies: Parameters<typeof createApp>[0] = {
     settings,
     ...parts,
     readiness: { ...parts.readiness, mongodb: noted(mongodb), temporal: noted(ofTemporal) },
@@ -132,10 +133,13 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       known: logSigners.known,
     },
     isUnavailable: outages.recognize,
-  });
+  };
+  const app = createApp(dependencies);
   return {
     listener: app.callback(),
     limiters,
+    /** The Nexus service for workflows that publish for an account. */
+    eventsServiceOf: (accountId: string) => createEventsService(dependencies, accountId),
     /** Where a request comes from by the rule of all requests: that of Koa, which heeds `HOOKLINE_PROXY_HOPS`. */
     addressOf: (request: IncomingMessage) => app.createContext(request, new ServerResponse(request)).ip,
     async stop() {

@@ -6,6 +6,7 @@ import { withTimeout } from '../../domain/basics/with-timeout.js';
 import { factsOf } from '../../domain/delivery/carried.js';
 import type { NamedEvent } from '../../domain/delivery/delivery.js';
 import type { Closing } from '../../domain/stats/closing.js';
+import { MAX_AWAITED_DELIVERIES } from '../../domain/view/event-outcome.js';
 import { TerminatedExecutionFinder } from '../../temporal/read/records/terminated-executions.js';
 import { type RunningWorker, startWorker, type WorkerSettings } from '../../temporal/server/worker.js';
 import { SubjectDeliveries } from '../../temporal/write/privacy/subject-deliveries.js';
@@ -54,6 +55,7 @@ export function runWorker(
       accounts: createAccountRemoval(database, ledger),
       removePayloads: () => database.records.removePayloads(),
       rows: createKeeper(servers),
+      deliveriesOf: outcomeReader(database),
       sealAttempt: createAttemptSealer(servers),
       ends: database.ends,
       terminated: new TerminatedExecutionFinder({
@@ -66,6 +68,17 @@ export function runWorker(
       userAgent: USER_AGENT,
     },
   );
+}
+
+/** Reads the deliveries of an event that is waited for. */
+function outcomeReader({ events, records }: Servers['database']): ActivityDependencies['deliveriesOf'] {
+  return async ({ account_id, event_id }) => {
+    const rows = await records.deliveriesOf(account_id, [event_id], MAX_AWAITED_DELIVERIES);
+    if (rows.length === 0 && (await events.stored([event_id])).size === 0) return undefined;
+    return rows
+      .map(({ id, endpoint_id, status }) => ({ id, endpoint_id, status }))
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  };
 }
 
 /** Time to seal an attempt, milliseconds: the key of its event is remembered, as it was attempted a moment ago. */

@@ -41,6 +41,11 @@ export function parseFanOutWorkflowId(
   return account_id && event_id ? { account_id, event_id } : undefined;
 }
 
+/** The id of the workflow that waits, for a Nexus operation, until an event's deliveries are closed. */
+export function outcomeWorkflowId(accountId: string, eventId: string, requestId: string): string {
+  return `${owned('outcome')(accountId, eventId)}:${requestId}`;
+}
+
 /** The id of the workflow that sends a scheduled event. */
 export const scheduledWorkflowId = owned('scheduled');
 

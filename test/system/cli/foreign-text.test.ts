@@ -15,7 +15,7 @@ const HOSTILE = '\u001b[8m\nFORGED\r\u009b8m\u202e\u2028FORGED\u0085FORGED\u0007
 const DELIVERY = 'dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN';
 
 /** Call of each command that uses a server. */
-const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp'>, string[]> = {
+const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp' | 'outbox'>, string[]> = {
   login: ['--client client_1 --no-browser'],
   logout: [''],
   listen: ['', '--json'],

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { loadSettings, SettingsError } from '../../../src/config/load.js';
+import { newId } from '../../../src/domain/basics/ids.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/endpoint/retry-schedule.js';
+
+const ACCOUNT = newId('account');
+const manyQueues = (count: number) =>
+  Array.from({ length: count }, (_, index) => `q${index}=${ACCOUNT}`).join();
 
 describe('settings', () => {
   it('have defaults that are safe', () => {
@@ -22,6 +27,7 @@ describe('settings', () => {
       HOOKLINE_URL: 'http://127.0.0.1:8080',
       HOOKLINE_API_KEY: 'hlk_1',
       HOOKLINE_ACCOUNT: 'acct_1',
+      HOOKLINE_OUTBOX_URI: 'mongodb://localhost/shop',
     };
     assert.equal(loadSettings(ofClients).HOOKLINE_PORT, 8080);
   });
@@ -39,6 +45,10 @@ describe('settings', () => {
     ],
     ['HOOKLINE_PARK_LIMIT', 'long', /HOOKLINE_PARK_LIMIT: "long" is not a duration/],
     ['HOOKLINE_RETRY_SCHEDULE', '5s,never', /HOOKLINE_RETRY_SCHEDULE: "never" is not a duration/],
+    ['HOOKLINE_NEXUS_ACCOUNTS', 'orders', /"orders" must be a task queue and an account/],
+    ['HOOKLINE_NEXUS_ACCOUNTS', 'orders=key_1', /such as orders=acct_/],
+    ['HOOKLINE_NEXUS_ACCOUNTS', `a=${ACCOUNT},a=${ACCOUNT}`, /the task queue a must have one account/],
+    ['HOOKLINE_NEXUS_ACCOUNTS', manyQueues(21), /at most 20 task queues/],
     ['HOOKLINE_PORT', '70000', /HOOKLINE_PORT: /],
     ['HOOKLINE_PORT', 'http', /HOOKLINE_PORT: /],
     ['HOOKLINE_ALLOW_HTTP', 'yes', /HOOKLINE_ALLOW_HTTP: /],

@@ -18,6 +18,12 @@ import type { ApiDependencies } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
 import { findKind } from '../event-kinds/find-kind.js';
 
+/** Parts that events are accepted with. */
+export type IntakeDependencies = Pick<
+  ApiDependencies,
+  'database' | 'payloads' | 'sealer' | 'numbers' | 'starter'
+>;
+
 /** An event that has been accepted: it is stored. */
 export type Acceptance = Pick<KeptEvent, 'event_id' | 'targets' | 'accepted_at' | 'sequence'>;
 
@@ -70,7 +76,7 @@ export interface NumberedOffer {
  * @throws Problem 400 or 404 for what cannot be accepted, 409 for a key that was used with another body
  */
 export async function acceptEvent(
-  dependencies: ApiDependencies,
+  dependencies: IntakeDependencies,
   owner: Owner,
   request: EventRequest,
   onNamed: (eventId: string) => void,
@@ -80,7 +86,7 @@ export async function acceptEvent(
 
 /** Numbers and stores a checked event. @throws Problem 409 as {@link requireSame} */
 export async function storeEvent(
-  dependencies: ApiDependencies,
+  dependencies: IntakeDependencies,
   owner: Owner,
   checked: CheckedEvent,
   onNamed: (eventId: string) => void = () => {},
@@ -93,7 +99,7 @@ export async function storeEvent(
 
 /** Checks an event, and finds the endpoints that it goes to. @throws Problem 400 or 404 if it cannot be accepted */
 export async function checkEvent(
-  { database, payloads, sealer }: ApiDependencies,
+  { database, payloads, sealer }: IntakeDependencies,
   owner: Owner,
   request: EventRequest,
 ): Promise<CheckedEvent> {

@@ -20,7 +20,8 @@ export const MAX_BATCH_EVENTS = 100;
 /** Bytes of a request with several events. */
 export const MAX_BATCH_BYTES = 1024 * 1024;
 
-const eventSchema = z.strictObject({
+/** An event with what the headers of a request that posts one event say of it. */
+export const postedEvent = z.strictObject({
   kind: z.string().describe('Kind of the event'),
   // Its number while it is checked: the payload itself was cut out.
   payload: z
@@ -68,7 +69,7 @@ export const batchBody = z.strictObject({
       'all_or_nothing: if one event cannot be accepted, none is. each: every event is accepted or refused by itself',
     ),
   events: z
-    .array(eventSchema, 'must be a list of events; one event alone is posted to /events/{kind}')
+    .array(postedEvent, 'must be a list of events; one event alone is posted to /events/{kind}')
     .min(1)
     .max(MAX_BATCH_EVENTS),
 });
@@ -105,19 +106,25 @@ export async function readBatch(ctx: Context): Promise<Batch> {
     });
   return {
     mode,
-    events: events.map(
-      ({ kind, idempotency_key, keys = {}, subject, order_key, endpoint_ids, schema_version }, index) => ({
-        kind,
-        body: cut.payloads[index] ?? Buffer.alloc(0),
-        idempotencyKey: idempotency_key,
-        keys: Object.entries(keys).map(([name, value]) => ({ name, value })),
-        subject,
-        orderKey: order_key,
-        endpointIds: endpoint_ids && [...new Set(endpoint_ids)],
-        schemaVersion: schema_version,
-        trace: ctx.state.trace,
-      }),
-    ),
+    events: events.map((event, index) => ({
+      ...requestOf(event, cut.payloads[index] ?? Buffer.alloc(0)),
+      trace: ctx.state.trace,
+    })),
+  };
+}
+
+/** An event as it is accepted. @param body its payload */
+export function requestOf(event: Omit<z.output<typeof postedEvent>, 'payload'>, body: Buffer): EventRequest {
+  const { kind, idempotency_key, keys = {}, subject, order_key, endpoint_ids, schema_version } = event;
+  return {
+    kind,
+    body,
+    idempotencyKey: idempotency_key,
+    keys: Object.entries(keys).map(([name, value]) => ({ name, value })),
+    subject,
+    orderKey: order_key,
+    endpointIds: endpoint_ids && [...new Set(endpoint_ids)],
+    schemaVersion: schema_version,
   };
 }
 

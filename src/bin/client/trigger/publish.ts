@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { newIdempotencyKey, type Schemas } from '../../../../clients/typescript/src/index.js';
+import { type Hookline, newIdempotencyKey, type Schemas } from '../../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
 import { deliveryCount, note, plain, print, printJson } from '../terminal.js';
@@ -13,13 +13,8 @@ export async function publish({ each, json }: Values, [file]: string[]): Promise
   if (!file) throw new CommandError('Name the file with events: hookline publish events.ndjson');
   const hookline = await client();
   let [line, refused] = [0, 0];
-  for await (const events of batchesOf(file)) {
-    const body = `{"mode":"${each === true ? 'each' : 'all_or_nothing'}","events":[${events.join()}]}`;
-    const { results } = await hookline.post('/v18.0/events', {
-      // Each event has a key: the request may be sent again.
-      headers: { 'content-type': 'application/json', 'idempotency-key': newIdempotencyKey() },
-      body: body as unknown as Schemas['AcceptEventsBody'],
-    });
+  for await (const events of inRequests(eventsIn(file), (event) => event)) {
+    const results = await postEvents(hookline, each === true ? 'each' : 'all_or_nothing', events);
     for (const result of results) {
       line += 1;
       if (json === true) printJson(result);
@@ -34,13 +29,29 @@ export async function publish({ each, json }: Values, [file]: string[]): Promise
   if (refused > 0) throw new CommandError(`${refused} of ${line} events were refused.`);
 }
 
-async function* batchesOf(file: string): AsyncIterable<string[]> {
-  const input = file === '-' ? process.stdin : createReadStream(file);
-  let [some, bytes] = [[] as string[], 0];
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (line.trim() === '') continue;
-    const event = withKey(line);
-    const size = Buffer.byteLength(event) + 1;
+/** Posts events that have a key each, as they stand. @returns what became of each */
+export async function postEvents(
+  hookline: Hookline,
+  mode: 'each' | 'all_or_nothing',
+  events: readonly string[],
+): Promise<Schemas['BatchResult'][]> {
+  const body = `{"mode":"${mode}","events":[${events.join()}]}`;
+  const { results } = await hookline.post('/v18.0/events', {
+    // Each event has a key: the request may be sent again.
+    headers: { 'content-type': 'application/json', 'idempotency-key': newIdempotencyKey() },
+    body: body as unknown as Schemas['AcceptEventsBody'],
+  });
+  return results;
+}
+
+/** Events in groups that fit into a request. @param textOf an event as it is posted */
+export async function* inRequests<T>(
+  events: AsyncIterable<T> | Iterable<T>,
+  textOf: (event: T) => string,
+): AsyncIterable<T[]> {
+  let [some, bytes] = [[] as T[], 0];
+  for await (const event of events) {
+    const size = Buffer.byteLength(textOf(event)) + 1;
     if (some.length === MOST.events || (some.length > 0 && bytes + size > MOST.bytes)) {
       yield some;
       [some, bytes] = [[], 0];
@@ -49,6 +60,12 @@ async function* batchesOf(file: string): AsyncIterable<string[]> {
     bytes += size;
   }
   if (some.length > 0) yield some;
+}
+
+async function* eventsIn(file: string): AsyncIterable<string> {
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+    if (line.trim() !== '') yield withKey(line);
 }
 
 /** Gives an event an idempotency key, if it has none. What is no JSON is left for the server to refuse. */

@@ -1,3 +1,4 @@
+import { startNexusWorkers } from '../../../temporal/server/nexus-workers.js';
 import type { RunningWorker } from '../../../temporal/server/worker.js';
 import { metricsPage } from '../counts/metrics-page.js';
 import { healthListener } from '../health-listener.js';
@@ -8,13 +9,20 @@ import { stopLimits } from '../stops.js';
 import type { Intake } from './intake.js';
 import type { ProcessParts } from './process-parts.js';
 
-/** Serves the API. Its modules are loaded here, so that a worker does without them. */
+/** Ways in which a process is reached. */
+export interface Serving {
+  http: HttpServer;
+  /** Rejects if Nexus operations can no longer be carried out; absent if there are none. */
+  operations?: Promise<void>;
+}
+
+/** Serves the API, and its Nexus operations. Its modules are loaded here, so that a worker does without them. */
 export async function serveApi(
   parts: ProcessParts,
   { starter, restores, numbers, tell }: Intake,
   listeners: Listeners,
   worker?: Promise<RunningWorker>,
-): Promise<HttpServer> {
+): Promise<Serving> {
   const { settings, servers, clocks, stopping, serves, writes, knowledge } = parts;
   const { addressPolicy, registry, tracing, logger, development } = parts;
   writes.add(listeners.start(starter));
@@ -35,19 +43,23 @@ export async function serveApi(
   });
   writes.add(() => api.stop());
   http.answer(listeners.serve(http, api));
-  return http;
+  const queues = [...settings.HOOKLINE_NEXUS_ACCOUNTS];
+  const services = new Map(queues.map(([queue, account]) => [queue, api.eventsServiceOf(account)]));
+  const operations = await startNexusWorkers(servers.temporal, settings.TEMPORAL_NAMESPACE, services);
+  serves.add(operations.stop);
+  return { http, operations: operations.done };
 }
 
 /** Serves the health and the metrics of a worker, for those that start it and watch it. */
 export async function serveHealth(
   { settings, servers, registry, clocks, stopping, serves }: ProcessParts,
   worker: Promise<RunningWorker>,
-): Promise<HttpServer> {
+): Promise<Serving> {
   const readiness = createReadiness(servers, worker, undefined);
   const http = await listen(settings);
   serves.add(() => http.close(stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT).connections));
   const sdkAddress = settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS;
   const health = { readiness, warnings: clocks.warnings, stopping: stopping.signal };
   http.answer(healthListener(health, metricsPage(registry, { sdkAddress })));
-  return http;
+  return { http };
 }
