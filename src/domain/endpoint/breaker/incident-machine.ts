@@ -1,17 +1,11 @@
-import { formatDuration } from '../basics/duration.js';
-import type { OperationalEvent } from '../event/operational-event.js';
-import { recordedTime } from '../time/recorded-time.js';
-import { TIMINGS, type Timings } from '../timings.js';
-import { GONE } from './endpoint.js';
-import type { EndpointKey } from './endpoint-key.js';
-import {
-  BACKOFF_AFTER_FAILURES,
-  type FailingMark,
-  type FailureReport,
-  type IncidentOutcome,
-  type OpenIncident,
-  probeWait,
-} from './incident.js';
+import { formatDuration } from '../../basics/duration.js';
+import type { OperationalEvent } from '../../event/operational-event.js';
+import { recordedTime } from '../../time/recorded-time.js';
+import { TIMINGS, type Timings } from '../../timings.js';
+import { GONE } from '../endpoint.js';
+import type { EndpointKey } from '../endpoint-key.js';
+import { BACKOFF_AFTER_FAILURES, type FailingMark, probeWait } from './circuit-breaker.js';
+import type { FailureReport, IncidentOutcome, OpenIncident } from './incident.js';
 
 export interface IncidentSettings {
   endpoint: EndpointKey;
