@@ -1355,7 +1355,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End the portal session that the token belongs to; the token stops working within 5 seconds
+         * End the session of the portal or the desk that the token belongs to; the token stops working within 5 seconds
          * @description Any token will do.
          */
         delete: operations["endSession"];
@@ -1559,6 +1559,46 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/installation/desk_sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the people who are signed in to the desk by single sign-on, the latest first
+         * @description Requires the scope `admin`.
+         */
+        get: operations["listDeskSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/installation/desk_sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign a person out of the desk; the token stops working within 5 seconds
+         * @description Requires the scope `admin`.
+         */
+        delete: operations["endDeskSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3970,10 +4010,10 @@ export interface components {
             /** @description Actor */
             actor: {
                 /** @enum {string} */
-                type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
-                /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
+                type: "api_key" | "oauth_client" | "portal_session" | "person" | "operator" | "subscriber" | "system";
+                /** @description key_…, client_…, ps_…, the subject of a person at the desk, operator, subscriber, incident, rotation or verification */
                 id: string;
-                /** @description Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones */
+                /** @description Name of the account's API key, OAuth client, portal session or person at the desk; absent for those of other accounts, and for deleted ones */
                 name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
@@ -4716,10 +4756,10 @@ export interface components {
          */
         Session: {
             /** @enum {string} */
-            type: "api_key" | "oauth_client" | "portal_session";
-            /** @description key_…, client_… or ps_… */
+            type: "api_key" | "oauth_client" | "portal_session" | "desk_session";
+            /** @description key_…, client_…, ps_… or ds_… */
             id: string;
-            /** @description Of the API key, the OAuth client or the portal session */
+            /** @description Of the API key, the OAuth client, the portal session or the person at the desk */
             name: string;
             /** @description The account that the token acts for */
             account: {
@@ -4735,6 +4775,16 @@ export interface components {
                     /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                     color?: string;
                 };
+            };
+            /** @description The person who signed in to the desk */
+            person?: {
+                /** @description As the identity provider calls the person */
+                subject: string;
+                /**
+                 * @description read: each request that would change something is refused
+                 * @enum {string}
+                 */
+                role: "act" | "read";
             };
             /** @description The platform of the account */
             platform_id?: string;
@@ -5281,10 +5331,10 @@ export interface components {
             /** @description Actor */
             actor: {
                 /** @enum {string} */
-                type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
-                /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
+                type: "api_key" | "oauth_client" | "portal_session" | "person" | "operator" | "subscriber" | "system";
+                /** @description key_…, client_…, ps_…, the subject of a person at the desk, operator, subscriber, incident, rotation or verification */
                 id: string;
-                /** @description Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones */
+                /** @description Name of the account's API key, OAuth client, portal session or person at the desk; absent for those of other accounts, and for deleted ones */
                 name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
@@ -5319,6 +5369,38 @@ export interface components {
                 id: string;
                 name: string;
             };
+        };
+        DeskSessionPage: {
+            data: components["schemas"]["DeskSession"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        DeskSession: {
+            id: string;
+            /** @description The operator's account */
+            account_id: string;
+            /** @description The identity provider */
+            issuer: string;
+            /** @description As the identity provider calls the person */
+            subject: string;
+            name: string;
+            /** @enum {string} */
+            role: "act" | "read";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            expires_at: string;
         };
         InstallationStats: {
             /**
@@ -5888,8 +5970,8 @@ export interface components {
                 };
             };
         };
-        /** @description `missing_scope`: The access token lacks a scope */
-        missing_scope: {
+        /** @description `missing_scope`: The access token lacks a scope. `read_only`: A role at the desk may only read */
+        "missing_scope.read_only": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5910,7 +5992,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "missing_scope";
+                    code?: "missing_scope" | "read_only";
                     /** @enum {integer} */
                     status?: 403;
                 };
@@ -6078,6 +6160,34 @@ export interface components {
                 };
             };
         };
+        /** @description `missing_scope`: The access token lacks a scope */
+        missing_scope: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/missing_scope",
+                 *       "title": "The access token lacks a scope",
+                 *       "status": 403,
+                 *       "detail": "The access token lacks a scope.",
+                 *       "code": "missing_scope",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "missing_scope";
+                    /** @enum {integer} */
+                    status?: 403;
+                };
+            };
+        };
         /** @description `not_found`: Not found */
         not_found: {
             headers: {
@@ -6240,8 +6350,8 @@ export interface components {
                 };
             };
         };
-        /** @description `missing_scope`: The access token lacks a scope. `portal_refused`: A portal session may not do this */
-        "missing_scope.portal_refused": {
+        /** @description `missing_scope`: The access token lacks a scope. `portal_refused`: A portal session may not do this. `read_only`: A role at the desk may only read */
+        "missing_scope.portal_refused.read_only": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -6262,7 +6372,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "missing_scope" | "portal_refused";
+                    code?: "missing_scope" | "portal_refused" | "read_only";
                     /** @enum {integer} */
                     status?: 403;
                 };
@@ -6646,6 +6756,34 @@ export interface components {
                 };
             };
         };
+        /** @description `missing_scope`: The access token lacks a scope. `portal_refused`: A portal session may not do this */
+        "missing_scope.portal_refused": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/missing_scope",
+                 *       "title": "The access token lacks a scope",
+                 *       "status": 403,
+                 *       "detail": "The access token lacks a scope.",
+                 *       "code": "missing_scope",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "missing_scope" | "portal_refused";
+                    /** @enum {integer} */
+                    status?: 403;
+                };
+            };
+        };
         /** @description `account_state_conflict`: The account is in a state that does not allow this. `replay_limit_reached`: The account has reached its limit of open replays */
         "account_state_conflict.replay_limit_reached": {
             headers: {
@@ -6836,8 +6974,8 @@ export interface components {
                 };
             };
         };
-        /** @description `missing_scope`: The access token lacks a scope. `expiring_key`: An API key that expires cannot create what does not expire */
-        "missing_scope.expiring_key": {
+        /** @description `missing_scope`: The access token lacks a scope. `read_only`: A role at the desk may only read. `expiring_key`: An API key that expires cannot create what does not expire */
+        "missing_scope.read_only.expiring_key": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -6858,7 +6996,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "missing_scope" | "expiring_key";
+                    code?: "missing_scope" | "read_only" | "expiring_key";
                     /** @enum {integer} */
                     status?: 403;
                 };
@@ -7080,7 +7218,7 @@ export interface components {
                 };
             };
         };
-        /** @description `not_a_portal_session`: The token is not of a portal session */
+        /** @description `not_a_portal_session`: The token is not of a session */
         not_a_portal_session: {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
@@ -7092,9 +7230,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://hookline.example.com/errors/not_a_portal_session",
-                 *       "title": "The token is not of a portal session",
+                 *       "title": "The token is not of a session",
                  *       "status": 409,
-                 *       "detail": "The token is not of a portal session.",
+                 *       "detail": "The token is not of a session.",
                  *       "code": "not_a_portal_session",
                  *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
                  *     }
@@ -7366,7 +7504,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.idempotency_conflict"];
@@ -7525,7 +7663,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.idempotency_conflict"];
@@ -7656,7 +7794,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.idempotency_conflict.scheduled_event_limit_reached"];
@@ -7693,7 +7831,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.record_altered.scheduled_event_conflict"];
@@ -7748,7 +7886,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.record_altered.scheduled_event_conflict"];
@@ -7983,7 +8121,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.event_kind_conflict.event_kind_limit_reached"];
@@ -8155,7 +8293,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.event_kind_conflict.event_kind_limit_reached"];
@@ -8192,7 +8330,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.event_kind_conflict"];
@@ -8408,7 +8546,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.insecure_target_url"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
@@ -8539,7 +8677,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.insecure_target_url"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict.filter_limit_reached"];
@@ -8576,7 +8714,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -8651,7 +8789,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.insecure_target_url"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict.filter_limit_reached"];
@@ -8715,7 +8853,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict.event_kind_conflict"];
@@ -8775,7 +8913,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
@@ -8832,7 +8970,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
@@ -8929,7 +9067,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
@@ -8966,7 +9104,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -9024,7 +9162,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
@@ -9093,7 +9231,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
@@ -9139,7 +9277,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -9208,7 +9346,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
@@ -9556,7 +9694,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict"];
@@ -9634,7 +9772,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict"];
@@ -9711,7 +9849,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict"];
@@ -9788,7 +9926,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict"];
@@ -9843,7 +9981,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict.record_altered"];
@@ -10803,7 +10941,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.replay_limit_reached"];
@@ -10931,7 +11069,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.replay_state_conflict"];
@@ -11000,7 +11138,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.replay_state_conflict"];
@@ -11070,7 +11208,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.replay_state_conflict"];
@@ -11287,7 +11425,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.feed_consumer_limit_reached"];
@@ -11324,7 +11462,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -11615,7 +11753,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -11751,7 +11889,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -11791,7 +11929,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.profile_in_use"];
@@ -11911,7 +12049,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -11998,7 +12136,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12134,7 +12272,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.expiring_key"];
+            403: components["responses"]["missing_scope.read_only.expiring_key"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12261,7 +12399,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.expiring_key"];
+            403: components["responses"]["missing_scope.read_only.expiring_key"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12298,7 +12436,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12362,7 +12500,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.expiring_key"];
+            403: components["responses"]["missing_scope.read_only.expiring_key"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.client_without_secret"];
@@ -12471,7 +12609,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.expiring_key"];
+            403: components["responses"]["missing_scope.read_only.expiring_key"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.login_name_taken"];
@@ -12508,7 +12646,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12622,7 +12760,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_reference_taken"];
             413: components["responses"]["payload_too_large"];
@@ -12736,7 +12874,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.payloads_not_encrypted"];
@@ -12806,7 +12944,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_reference_taken.account_state_conflict"];
@@ -12925,7 +13063,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12960,7 +13098,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             429: components["responses"]["rate_limited"];
@@ -13290,7 +13428,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.payloads_not_encrypted"];
@@ -13382,7 +13520,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.payloads_not_encrypted"];
@@ -13853,6 +13991,90 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["record_altered"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listDeskSessions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                fields?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "…",
+                     *           "account_id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
+                     *           "issuer": "…",
+                     *           "subject": "…",
+                     *           "name": "Shop",
+                     *           "role": "act",
+                     *           "created_at": "2026-11-21T12:00:00.000Z",
+                     *           "expires_at": "2026-11-21T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeskSessionPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    endDeskSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request.ambiguous_token"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.read_only"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

@@ -276,7 +276,7 @@ describe('client credentials of an endpoint', () => {
     );
     assert.match(
       verdict.json.summary,
-      /^Attempt 1 failed: no access token .* it answered 401 \(invalid_client\)/,
+      /^Attempt 1 failed: no access token .* it responded with 401 \(invalid_client\)/,
     );
     assert.equal(new URLSearchParams(String(server.received.at(-1)?.body)).get('client_secret'), SECRET);
   });
