@@ -179,6 +179,12 @@ module.exports = {
       { path: [OURS, NODE_MODULES], pathNot: ours(CLIENT) },
     ),
     error(
+      'commands-use-the-api',
+      'Commands that use a server know it by its API, as any client: they import nothing of what serves it.',
+      { path: ours('src/bin/client') },
+      { path: ours('src/api', 'src/temporal', 'src/config', 'src/bin/service', 'workflows', 'activities') },
+    ),
+    error(
       'nothing-imports-web',
       'The web application is served as files.',
       { path: OURS, pathNot: ours('web', 'test') },

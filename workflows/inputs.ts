@@ -1,7 +1,7 @@
 import type { DeliveryStatus, NamedEvent } from '../src/domain/delivery/delivery.js';
+import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/breaker/incident.js';
+import type { IncidentSettings, IncidentState } from '../src/domain/endpoint/breaker/incident-machine.js';
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
-import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
-import type { IncidentSettings, IncidentState } from '../src/domain/endpoint/incident-machine.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 

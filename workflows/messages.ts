@@ -4,8 +4,8 @@ import type { Alert } from '../src/domain/alert/alert.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import type { DeliveryActor, Release } from '../src/domain/delivery/delivery-group.js';
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
+import type { FailureReport } from '../src/domain/endpoint/breaker/incident.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
-import type { FailureReport } from '../src/domain/endpoint/incident.js';
 import type { ReplayIntervention, ReplayProgress } from '../src/domain/replay/replay.js';
 import { cutText } from '../src/domain/text/unicode.js';
 

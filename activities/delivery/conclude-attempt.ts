@@ -3,8 +3,8 @@ import { describeAttempt, type Outcome } from '../../src/domain/attempt/outcome.
 import { attemptName } from '../../src/domain/basics/delivery-id.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { FailingMark } from '../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { GONE } from '../../src/domain/endpoint/endpoint.js';
-import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';
 import type { NamedEndpoint } from '../../src/domain/ledger/summaries.js';
 import { hostOf } from '../../src/domain/ledger/summaries.js';

@@ -4,7 +4,10 @@ import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { parseDuration } from '../../src/domain/basics/duration.js';
 import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { AttemptSlot, EndpointConditions } from '../../src/domain/endpoint/endpoint-conditions.js';
+import type {
+  AttemptSlot,
+  EndpointConditions,
+} from '../../src/domain/endpoint/breaker/endpoint-conditions.js';
 import type { DeliveryOrder } from '../../src/domain/order/delivery-order.js';
 import type { OrderPlace } from '../../src/domain/order/order-rule.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
@@ -97,7 +100,7 @@ export function createGate({ endpoints, turns, leases, conditions, order }: Gate
     if (!request.placed || failing) {
       // Attempts that a person or the endpoint's incident chose are not held back.
       const isFirst = number === 1 && trigger === 'schedule';
-      const held = isFirst && conditions.heldBack(endpoint_id, failing);
+      const held = isFirst && conditions.heldBack(failing);
       if (held) return held;
       if (!request.isolated && conditions.isIsolated(endpoint_id, failing)) throw needsIsolation();
     }
@@ -107,6 +110,7 @@ export function createGate({ endpoints, turns, leases, conditions, order }: Gate
     const turn = await waitForTurn(request, endpoint);
     if (turn) return turn;
     const slot = await conditions.take(endpoint_id, {
+      mark: failing,
       isDirect: !request.isolated,
       isChosen: trigger === 'manual' || trigger === 'released' || trigger === 'probe',
       ...(request.slot_wait_ms !== undefined && { waitMs: request.slot_wait_ms }),

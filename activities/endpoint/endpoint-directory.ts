@@ -1,7 +1,7 @@
 import type { DeliveryTarget } from '../../src/domain/delivery/delivery.js';
 import type { SigningKey } from '../../src/domain/delivery/signature.js';
+import type { FailingMark } from '../../src/domain/endpoint/breaker/circuit-breaker.js';
 import type { DisableResult, Endpoint } from '../../src/domain/endpoint/endpoint.js';
-import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import type { OrderRule } from '../../src/domain/event/ordering.js';
 import type { DeliveryOptions, DeliverySecrets } from '../../src/domain/sending/delivery-options.js';
 

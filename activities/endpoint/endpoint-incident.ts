@@ -1,9 +1,10 @@
 import type { Alert } from '../../src/domain/alert/alert.js';
 import { alertOf } from '../../src/domain/alert/alert.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../src/domain/delivery/delivery.js';
+import type { FailingMark } from '../../src/domain/endpoint/breaker/circuit-breaker.js';
+import type { IncidentOutcome } from '../../src/domain/endpoint/breaker/incident.js';
+import type { DisableCause } from '../../src/domain/endpoint/breaker/incident-machine.js';
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
-import type { FailingMark, IncidentOutcome } from '../../src/domain/endpoint/incident.js';
-import type { DisableCause } from '../../src/domain/endpoint/incident-machine.js';
 import { type OperationalEvent, operationalEventId } from '../../src/domain/event/operational-event.js';
 import { hostOf } from '../../src/domain/ledger/summaries.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';

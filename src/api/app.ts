@@ -22,6 +22,7 @@ import { accountOperations } from './routes/access/accounts.js';
 import { apiKeyOperations } from './routes/access/api-keys.js';
 import { loginOperations } from './routes/access/logins.js';
 import { oauthClientOperations } from './routes/access/oauth-clients.js';
+import { openIdRoutes } from './routes/access/openid-sign-in.js';
 import { portalSessionOperations } from './routes/access/portal-sessions.js';
 import { sessionOperations } from './routes/access/session.js';
 import { signInRoute } from './routes/access/sign-in.js';
@@ -44,6 +45,7 @@ import { missedOperations } from './routes/explain/missed.js';
 import { exportOperations } from './routes/exports/exports.js';
 import { feedOperations } from './routes/feed/feed.js';
 import { healthRoutes } from './routes/health.js';
+import { deskSessionOperations } from './routes/installation/desk-sessions.js';
 import { installationListOperations } from './routes/installation/lists.js';
 import { searchOperations } from './routes/installation/search.js';
 import { installationStatsOperations } from './routes/installation/stats.js';
@@ -92,6 +94,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   documentRoutes(open, dependencies, () => createOpenApiDocument([...declared, ...publicOperations]));
   errorRoutes(open);
   signInRoute(open, dependencies);
+  openIdRoutes(open, dependencies);
   // Without a version: clients of C2SP tlog-tiles take the log's name, `hooks.example.com/log`, for its address.
   checkpointRoute(open, dependencies);
   tileRoutes(open, dependencies);
@@ -154,6 +157,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...subjectOperations(dependencies),
     ...statsOperations(dependencies),
     ...installationListOperations(dependencies),
+    ...deskSessionOperations(dependencies),
     ...installationStatsOperations(dependencies),
     ...usageOperations(dependencies),
     ...searchOperations(dependencies),

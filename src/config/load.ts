@@ -1,3 +1,4 @@
+import { missingForOidc } from './oidc-settings.js';
 import { type Settings, settingsSchema } from './schema.js';
 import { withSecretFiles } from './secret-files.js';
 
@@ -24,8 +25,8 @@ const KNOWN = new Set([...Object.keys(settingsSchema.shape), ...OF_CLIENTS]);
 /**
  * Reads the settings. Nothing else reads the environment.
  *
- * @throws SettingsError where a value is not valid, a file of a secret cannot be read, or a name that begins with
- * `HOOKLINE_` is not known
+ * @throws SettingsError where a value is not valid, or lacks another one that it needs, a file of a secret cannot be
+ * read, or a name that begins with `HOOKLINE_` is not known
  */
 export function loadSettings(environment: NodeJS.ProcessEnv = process.env): Settings {
   const problems: string[] = [];
@@ -36,7 +37,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv = process.env): Sett
   const given = Object.fromEntries(Object.entries(complete).filter(([, value]) => value !== ''));
   const parsed = settingsSchema.safeParse(given);
   const invalid = parsed.success
-    ? []
+    ? missingForOidc(parsed.data)
     : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   problems.push(...unknown, ...invalid);
   if (!parsed.success || problems.length > 0) throw new SettingsError(problems);

@@ -9,6 +9,7 @@ import { isLogoOrigin, logoOrigin, PORTAL_COLOR, PORTAL_NAME } from '../domain/l
 import { DEFAULT_PAYLOAD_DAYS, DEFAULT_RECORD_DAYS, parseKeptDays } from '../domain/records/kept-days.js';
 import { scaledTimings } from '../domain/timings.js';
 import { logSettings } from './log-settings.js';
+import { oidcSettings } from './oidc-settings.js';
 import {
   asIssue,
   flag,
@@ -89,6 +90,7 @@ export const settingsSchema = z.object({
       'must be origins such as https://cdn.example.com, with commas between',
     )
     .describe('Origins that logos of accounts may come from, besides that of `HOOKLINE_PORTAL_LOGO_URL`'),
+  ...oidcSettings,
   HOOKLINE_INTERNAL_URL: optionalBaseUrl.describe(
     'Address at which other processes of this installation reach this one, such as `http://10.0.3.7:8080`: workers send deliveries for `hookline listen` there. Default: `HOOKLINE_HOST`, or the name of the machine, with the port',
   ),

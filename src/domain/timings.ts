@@ -32,8 +32,7 @@ export const TIMINGS = {
   /** The period in which a process reports a limited number of failures (`MOST_FAILURE_REPORTS`). */
   failure_reports_ms: 250,
   /**
-   * An endpoint was not attempted lately if nothing was in flight to it for so long: its connections are closed by
-   * then.
+   * An endpoint has taken an attempt lately if one ended well within this time: after it, its connections are closed.
    */
   slots_rested_ms: 5_000,
   /**

@@ -8,6 +8,7 @@ import { AccessTokenRepository } from './access/access-tokens.js';
 import { AccountLocks } from './access/account-locks.js';
 import { AccountRepository } from './access/accounts.js';
 import { ApiKeyRepository } from './access/api-keys.js';
+import { DeskSessionRepository } from './access/desk-sessions.js';
 import { HolderRepository } from './access/holders.js';
 import { InstallationSecretRepository } from './access/installation-secrets.js';
 import { LoginRepository } from './access/logins.js';
@@ -158,6 +159,7 @@ export async function connectDatabase(
     dataKeys,
     /** Where they are. */
     dataKeyHome: new DataKeyHome(connection, apart),
+    deskSessions: new DeskSessionRepository(connection, changes, timings),
     ends: new EndRepository(connection),
     erasures: new ErasureRepository(connection, changes),
     endpoints: new EndpointRepository(connection, box, changes, timings),

@@ -68,6 +68,10 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     'dist/workflows/a.js': "import '../src/domain/b.js';",
     'dist/src/domain/b.js': "import 'ulid';",
   },
+  'commands-use-the-api': {
+    'src/bin/client/a.ts': "import '../../config/b.js';",
+    'src/config/b.ts': 'export {};',
+  },
   'nothing-imports-web': { 'src/api/a.ts': "import '../../web/src/b.js';", 'web/src/b.ts': 'export {};' },
   'activities-import-domain': {
     'activities/a.ts': "import '../src/config/b.js';",

@@ -38,6 +38,9 @@ describe('every page of the web application [world]', () => {
     const listener = { event_kinds: ['order.shipped'], description: 'Laptop of Ada' };
     const { status } = await stage.shop.request('POST', '/v18.0/listeners', { body: listener });
     assert.equal(status, 201);
+    await stage.shop.request('POST', '/v18.0/scheduled_events/purchase?deliver_after=P30D', {
+      raw: purchaseOf(1006),
+    });
   });
   after(() => stage?.stop());
 
@@ -54,6 +57,7 @@ describe('every page of the web application [world]', () => {
         picture: 'delivery',
       },
       { role: 'portal', path: '/events', has: event, picture: 'events' },
+      { role: 'portal', path: '/events/scheduled', has: 'All that it matches', picture: 'scheduled' },
       { role: 'portal', path: `/events/${event}`, has: 'ada@example.com', picture: 'event' },
       { role: 'portal', path: '/endpoints', has: 'Laptop of Ada', picture: 'endpoints' },
       { role: 'portal', path: '/endpoints/new', has: 'What you call it', picture: 'register' },

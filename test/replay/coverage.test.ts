@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Activities } from '../../activities/index.js';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import type { Outcome } from '../../src/domain/attempt/outcome.js';
-import type { IncidentOutcome } from '../../src/domain/endpoint/incident.js';
+import type { IncidentOutcome } from '../../src/domain/endpoint/breaker/incident.js';
 import * as workflows from '../../workflows/index.js';
 import * as messages from '../../workflows/messages.js';
 import { endOf, HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } from './histories.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { warnOfShortWaits } from '../../src/bin/service/short-waits.js';
 import { loadSettings } from '../../src/config/load.js';
-import { probeWait } from '../../src/domain/endpoint/incident.js';
+import { probeWait } from '../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { LEASE_MS } from '../../src/domain/listener/listener.js';
 import { scaledTimings, TIMINGS, timingsOfInput } from '../../src/domain/timings.js';
 

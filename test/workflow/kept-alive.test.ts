@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from '@temporalio/worker';
 import { newId } from '../../src/domain/basics/ids.js';
-import { BACKOFF_AFTER_FAILURES } from '../../src/domain/endpoint/incident.js';
+import { BACKOFF_AFTER_FAILURES } from '../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { STATUS_ATTRIBUTE } from '../../src/domain/ledger/search-attributes.js';
 import { TIMINGS } from '../../src/domain/timings.js';
 import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';

@@ -98,6 +98,7 @@ const pages = [
   page('accounts/$id', () => import('./pages/desk/account/account.js'), 'Account'),
   page('search', () => import('./pages/desk/found.js'), 'FoundPage'),
   page('events', () => import('./pages/events/events.js'), 'Events', readDeliveryFilters),
+  page('events/scheduled', () => import('./pages/events/scheduled.js'), 'Scheduled'),
   page('events/$id', () => import('./pages/events/event.js'), 'Event'),
 ];
 

@@ -8,13 +8,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
-import type { OpenIncident } from '../../src/domain/endpoint/incident.js';
+import type { OpenIncident } from '../../src/domain/endpoint/breaker/incident.js';
 import {
   IncidentMachine,
   type IncidentStep,
   newIncident,
-} from '../../src/domain/endpoint/incident-machine.js';
+} from '../../src/domain/endpoint/breaker/incident-machine.js';
+import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import { handleInOrder, on } from '../in-order.js';
 import type { EndpointIncidentInput, EndpointIncidentResult } from '../inputs.js';
 import { attemptFailed, attemptSucceeded, endpointGone } from '../messages.js';

@@ -1335,7 +1335,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End the portal session that the token belongs to; the token stops working within 5 seconds
+         * End the session of the portal or the desk that the token belongs to; the token stops working within 5 seconds
          * @description Any token will do.
          */
         delete: operations["endSession"];
@@ -1539,6 +1539,46 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/installation/desk_sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the people who are signed in to the desk by single sign-on, the latest first
+         * @description Requires the scope `admin`.
+         */
+        get: operations["listDeskSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/installation/desk_sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Sign a person out of the desk; the token stops working within 5 seconds
+         * @description Requires the scope `admin`.
+         */
+        delete: operations["endDeskSession"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3851,10 +3891,10 @@ export interface components {
             /** @description Actor */
             actor: {
                 /** @enum {string} */
-                type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
-                /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
+                type: "api_key" | "oauth_client" | "portal_session" | "person" | "operator" | "subscriber" | "system";
+                /** @description key_…, client_…, ps_…, the subject of a person at the desk, operator, subscriber, incident, rotation or verification */
                 id: string;
-                /** @description Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones */
+                /** @description Name of the account's API key, OAuth client, portal session or person at the desk; absent for those of other accounts, and for deleted ones */
                 name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
@@ -4597,10 +4637,10 @@ export interface components {
          */
         Session: {
             /** @enum {string} */
-            type: "api_key" | "oauth_client" | "portal_session";
-            /** @description key_…, client_… or ps_… */
+            type: "api_key" | "oauth_client" | "portal_session" | "desk_session";
+            /** @description key_…, client_…, ps_… or ds_… */
             id: string;
-            /** @description Of the API key, the OAuth client or the portal session */
+            /** @description Of the API key, the OAuth client, the portal session or the person at the desk */
             name: string;
             /** @description The account that the token acts for */
             account: {
@@ -4616,6 +4656,16 @@ export interface components {
                     /** @description Colour of links and buttons; shades with enough contrast are derived from it */
                     color?: string;
                 };
+            };
+            /** @description The person who signed in to the desk */
+            person?: {
+                /** @description As the identity provider calls the person */
+                subject: string;
+                /**
+                 * @description read: each request that would change something is refused
+                 * @enum {string}
+                 */
+                role: "act" | "read";
             };
             /** @description The platform of the account */
             platform_id?: string;
@@ -5162,10 +5212,10 @@ export interface components {
             /** @description Actor */
             actor: {
                 /** @enum {string} */
-                type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
-                /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
+                type: "api_key" | "oauth_client" | "portal_session" | "person" | "operator" | "subscriber" | "system";
+                /** @description key_…, client_…, ps_…, the subject of a person at the desk, operator, subscriber, incident, rotation or verification */
                 id: string;
-                /** @description Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones */
+                /** @description Name of the account's API key, OAuth client, portal session or person at the desk; absent for those of other accounts, and for deleted ones */
                 name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
@@ -5200,6 +5250,38 @@ export interface components {
                 id: string;
                 name: string;
             };
+        };
+        DeskSessionPage: {
+            data: components["schemas"]["DeskSession"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        DeskSession: {
+            id: string;
+            /** @description The operator's account */
+            account_id: string;
+            /** @description The identity provider */
+            issuer: string;
+            /** @description As the identity provider calls the person */
+            subject: string;
+            name: string;
+            /** @enum {string} */
+            role: "act" | "read";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            expires_at: string;
         };
         InstallationStats: {
             /**
@@ -5769,8 +5851,8 @@ export interface components {
                 };
             };
         };
-        /** @description `missing_scope`: The access token lacks a scope */
-        missing_scope: {
+        /** @description `missing_scope`: The access token lacks a scope. `read_only`: A role at the desk may only read */
+        "missing_scope.read_only": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5791,7 +5873,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "missing_scope";
+                    code?: "missing_scope" | "read_only";
                     /** @enum {integer} */
                     status?: 403;
                 };
@@ -5959,6 +6041,34 @@ export interface components {
                 };
             };
         };
+        /** @description `missing_scope`: The access token lacks a scope */
+        missing_scope: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/missing_scope",
+                 *       "title": "The access token lacks a scope",
+                 *       "status": 403,
+                 *       "detail": "The access token lacks a scope.",
+                 *       "code": "missing_scope",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "missing_scope";
+                    /** @enum {integer} */
+                    status?: 403;
+                };
+            };
+        };
         /** @description `not_found`: Not found */
         not_found: {
             headers: {
@@ -6121,8 +6231,8 @@ export interface components {
                 };
             };
         };
-        /** @description `missing_scope`: The access token lacks a scope. `portal_refused`: A portal session may not do this */
-        "missing_scope.portal_refused": {
+        /** @description `missing_scope`: The access token lacks a scope. `portal_refused`: A portal session may not do this. `read_only`: A role at the desk may only read */
+        "missing_scope.portal_refused.read_only": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -6143,7 +6253,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "missing_scope" | "portal_refused";
+                    code?: "missing_scope" | "portal_refused" | "read_only";
                     /** @enum {integer} */
                     status?: 403;
                 };
@@ -6527,6 +6637,34 @@ export interface components {
                 };
             };
         };
+        /** @description `missing_scope`: The access token lacks a scope. `portal_refused`: A portal session may not do this */
+        "missing_scope.portal_refused": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/missing_scope",
+                 *       "title": "The access token lacks a scope",
+                 *       "status": 403,
+                 *       "detail": "The access token lacks a scope.",
+                 *       "code": "missing_scope",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {string} */
+                    code?: "missing_scope" | "portal_refused";
+                    /** @enum {integer} */
+                    status?: 403;
+                };
+            };
+        };
         /** @description `account_state_conflict`: The account is in a state that does not allow this. `replay_limit_reached`: The account has reached its limit of open replays */
         "account_state_conflict.replay_limit_reached": {
             headers: {
@@ -6717,8 +6855,8 @@ export interface components {
                 };
             };
         };
-        /** @description `missing_scope`: The access token lacks a scope. `expiring_key`: An API key that expires cannot create what does not expire */
-        "missing_scope.expiring_key": {
+        /** @description `missing_scope`: The access token lacks a scope. `read_only`: A role at the desk may only read. `expiring_key`: An API key that expires cannot create what does not expire */
+        "missing_scope.read_only.expiring_key": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -6739,7 +6877,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "missing_scope" | "expiring_key";
+                    code?: "missing_scope" | "read_only" | "expiring_key";
                     /** @enum {integer} */
                     status?: 403;
                 };
@@ -6961,7 +7099,7 @@ export interface components {
                 };
             };
         };
-        /** @description `not_a_portal_session`: The token is not of a portal session */
+        /** @description `not_a_portal_session`: The token is not of a session */
         not_a_portal_session: {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
@@ -6973,9 +7111,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://hookline.example.com/errors/not_a_portal_session",
-                 *       "title": "The token is not of a portal session",
+                 *       "title": "The token is not of a session",
                  *       "status": 409,
-                 *       "detail": "The token is not of a portal session.",
+                 *       "detail": "The token is not of a session.",
                  *       "code": "not_a_portal_session",
                  *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
                  *     }
@@ -7247,7 +7385,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.idempotency_conflict"];
@@ -7406,7 +7544,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.idempotency_conflict"];
@@ -7537,7 +7675,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload.payload_too_complex"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.idempotency_conflict.scheduled_event_limit_reached"];
@@ -7574,7 +7712,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.record_altered.scheduled_event_conflict"];
@@ -7629,7 +7767,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.record_altered.scheduled_event_conflict"];
@@ -7864,7 +8002,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.event_kind_conflict.event_kind_limit_reached"];
@@ -8036,7 +8174,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.event_kind_conflict.event_kind_limit_reached"];
@@ -8073,7 +8211,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.event_kind_conflict"];
@@ -8289,7 +8427,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.insecure_target_url"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
@@ -8420,7 +8558,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.insecure_target_url"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict.filter_limit_reached"];
@@ -8457,7 +8595,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -8532,7 +8670,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.insecure_target_url"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict.filter_limit_reached"];
@@ -8596,7 +8734,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict.event_kind_conflict"];
@@ -8656,7 +8794,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
@@ -8713,7 +8851,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
@@ -8810,7 +8948,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
@@ -8847,7 +8985,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -8905,7 +9043,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
@@ -8974,7 +9112,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
@@ -9020,7 +9158,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -9089,7 +9227,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
@@ -9437,7 +9575,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict"];
@@ -9515,7 +9653,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict"];
@@ -9592,7 +9730,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict"];
@@ -9669,7 +9807,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict"];
@@ -9724,7 +9862,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.delivery_state_conflict.record_altered"];
@@ -10571,7 +10709,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.replay_limit_reached"];
@@ -10699,7 +10837,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.replay_state_conflict"];
@@ -10768,7 +10906,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.replay_state_conflict"];
@@ -10838,7 +10976,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.replay_state_conflict"];
@@ -11055,7 +11193,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.feed_consumer_limit_reached"];
@@ -11092,7 +11230,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -11383,7 +11521,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -11519,7 +11657,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -11559,7 +11697,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.profile_in_use"];
@@ -11679,7 +11817,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -11766,7 +11904,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -11902,7 +12040,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.expiring_key"];
+            403: components["responses"]["missing_scope.read_only.expiring_key"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12029,7 +12167,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.expiring_key"];
+            403: components["responses"]["missing_scope.read_only.expiring_key"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12066,7 +12204,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12130,7 +12268,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.expiring_key"];
+            403: components["responses"]["missing_scope.read_only.expiring_key"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.client_without_secret"];
@@ -12239,7 +12377,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.expiring_key"];
+            403: components["responses"]["missing_scope.read_only.expiring_key"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.login_name_taken"];
@@ -12276,7 +12414,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12390,7 +12528,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_reference_taken"];
             413: components["responses"]["payload_too_large"];
@@ -12504,7 +12642,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.payloads_not_encrypted"];
@@ -12574,7 +12712,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_reference_taken.account_state_conflict"];
@@ -12693,7 +12831,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -12728,7 +12866,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope"];
+            403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             429: components["responses"]["rate_limited"];
@@ -13058,7 +13196,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.payloads_not_encrypted"];
@@ -13150,7 +13288,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.portal_refused"];
+            403: components["responses"]["missing_scope.portal_refused.read_only"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict.payloads_not_encrypted"];
@@ -13621,6 +13759,90 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["record_altered"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listDeskSessions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                fields?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "…",
+                     *           "account_id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
+                     *           "issuer": "…",
+                     *           "subject": "…",
+                     *           "name": "Shop",
+                     *           "role": "act",
+                     *           "created_at": "2026-11-21T12:00:00.000Z",
+                     *           "expires_at": "2026-11-21T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeskSessionPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    endDeskSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ended */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_request.ambiguous_token"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.read_only"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

@@ -29,6 +29,7 @@ import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import type { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
 import type { Replays } from '../../temporal/write/replay/replays.js';
+import type { OpenIdProvider } from '../openid/provider.js';
 import type { PayloadChecks } from '../payloads/payload-checks.js';
 import type { Caller } from './caller/caller.js';
 import type { Metrics } from './metrics.js';
@@ -109,6 +110,8 @@ export interface ApiDependencies {
   replayReader: ReplayReader;
   replaySources: ReplaySources;
   registrations: Registrations;
+  /** Signs people in to the desk; absent if no provider is set. */
+  openId?: OpenIdProvider | undefined;
   /** Present under `hookline dev` alone. */
   development?: Development | undefined;
   /** Public keys of the log. */

@@ -5,6 +5,7 @@ import type { ApiDependencies } from './context.js';
 /** Names for people of resources that have ids, where their kind says it otherwise. */
 const NAMES: Partial<Record<IdKind, string>> = {
   api_key: 'API key',
+  desk_session: 'desk session',
   oauth_client: 'OAuth client',
   portal_session: 'portal session',
   scheduled_event: 'scheduled event',

@@ -5,7 +5,7 @@ import type { ProblemCode } from '../../domain/http/problems.js';
 import { isEmptyRequest, readBody, readQuery } from './body.js';
 import { takeTurn } from './bounds/turns.js';
 import { requireAccountNamed } from './caller/acting-account.js';
-import { refusePortal, requireScope } from './caller/refusals.js';
+import { refusePortal, refuseReader, requireScope } from './caller/refusals.js';
 import type { Context, Middleware, State } from './context.js';
 import { answer, fieldsParameter, selectionIn } from './selected.js';
 import { checkBody } from './validation.js';
@@ -53,6 +53,8 @@ interface Definition<Query extends z.ZodType, Body extends z.ZodType, Path exten
   isPublic?: true;
   /** Whether portal sessions may not use it, although they can have its scope. */
   closedToPortal?: true;
+  /** Whether it is also for people who may only read, although its method is not GET. */
+  openToReaders?: true;
   /** Shape of the query; a strict object. Absent if the operation takes no parameters. */
   query?: Query;
   /** Shape of the JSON body. Absent if it takes none, or reads the bytes itself. */
@@ -181,8 +183,10 @@ export function pathTo(
 }
 
 /** @throws Problem if the caller may not use an operation */
-function authorize(ctx: Context, { isPublic, isAboutAccounts, scope, closedToPortal }: Operation): void {
+function authorize(ctx: Context, operation: Operation): void {
+  const { method, isPublic, isAboutAccounts, scope, closedToPortal, openToReaders } = operation;
   if (isPublic) return;
+  if (method !== 'get' && !openToReaders) refuseReader(ctx);
   if (!isAboutAccounts) requireAccountNamed(ctx);
   if (scope) requireScope(ctx, scope);
   if (closedToPortal) refusePortal(ctx);
@@ -223,7 +227,7 @@ const OF_CALLERS: readonly ProblemCode[] = [
 /** Every error that an operation can answer with: its own, and those that follow from what it takes. */
 export function problemsOf(operation: Operation): ProblemCode[] {
   const { method, path, body, rawBody, headers = {}, problems = [] } = operation;
-  const { isPublic, closedToPortal, isAboutAccounts } = operation;
+  const { isPublic, closedToPortal, isAboutAccounts, openToReaders } = operation;
   const changes = method !== 'get';
   const takesBody = body !== undefined || rawBody !== undefined;
   return [
@@ -233,6 +237,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
       ...(takesBody ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
       ...(closedToPortal ? (['portal_refused'] as const) : []),
       ...(isAboutAccounts || isPublic ? [] : (['account_not_named', 'not_found'] as const)),
+      ...(changes && !isPublic && !openToReaders ? (['read_only'] as const) : []),
       ...(changes && !isAboutAccounts ? (['account_state_conflict'] as const) : []),
       ...(path.includes('/:') ? (['not_found'] as const) : []),
       ...('If-Match' in headers ? (['precondition_failed'] as const) : []),

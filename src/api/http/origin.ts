@@ -29,11 +29,12 @@ export function requestOf(ctx: Context): Pick<Origin, 'address' | 'request_id'> 
   return { address: plainAddress(ctx.ip), request_id: ctx.state.request_id };
 }
 
-function actorOf({ type, id, account_id, profile_id }: Caller): Actor {
+function actorOf({ type, id, person, account_id, profile_id }: Caller): Actor {
+  if (type === 'desk_session') return { type: 'person', id: person?.subject ?? id };
   if (type !== 'oauth_client') return { type, id };
   // A client that acts for the account has the account's own profile.
-  const person = profile_id !== ownProfileId(account_id) && { person: profile_id };
-  return { type: 'oauth_client', id, ...person };
+  const ofProfile = profile_id !== ownProfileId(account_id) && { person: profile_id };
+  return { type, id, ...ofProfile };
 }
 
 /** IPv4 addresses as such, also where the socket speaks IPv6. */

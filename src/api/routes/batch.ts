@@ -68,6 +68,7 @@ export function readBatchOperations(dispatch: Dispatch, excluded: ReadonlySet<st
     operation('post', '/batch', 'batchReads', {
       summary: 'Make up to 50 reads in one request, each with its status; each counts for the rate limits',
       isAboutAccounts: true,
+      openToReaders: true,
       body: batchBody,
       example: { reads: ['/v18.0/me?fields=id', '/v18.0/deliveries?status=retrying&fields=id,reason'] },
       responses: { 200: { description: 'The responses, in the order of the reads', schema: batchSchema } },

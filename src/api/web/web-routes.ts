@@ -54,6 +54,7 @@ export function webRoutes(
 ): void {
   const site = new BuiltSite(WEB_FOLDER, `${pathOf(publicUrl)}/web/assets`);
   const look = portalLook(settings);
+  const signIn = { single_sign_on: settings.HOOKLINE_OIDC_ISSUER !== undefined };
   const limits = { park_limit_ms: settings.HOOKLINE_PARK_LIMIT };
   for (const role of ['/portal', '/desk']) {
     const isPortal = role === '/portal';
@@ -62,7 +63,7 @@ export function webRoutes(
       : pageHeaders([]);
     const showPage = async (ctx: Context) => {
       const page = withMeta(await site.page(ctx.path), 'hookline-limits', limits);
-      ctx.body = isPortal ? withLook(page, look) : page;
+      ctx.body = isPortal ? withLook(page, look) : withMeta(page, 'hookline-sign-in', signIn);
       ctx.set(headers);
       ctx.type = 'html';
     };

@@ -75,9 +75,10 @@ export function createAccountRemoval(
 
 /** Ends all that gives access to an account. @returns how much there was */
 async function endCredentials(database: Database, accountId: string, origin: Origin): Promise<number> {
-  const { apiKeys, portalSessions, oauthClients, oauthRecords, logins, profiles } = database;
+  const { apiKeys, portalSessions, deskSessions, oauthClients, oauthRecords, logins, profiles } = database;
   let ended = await apiKeys.revokeAll(accountId, origin);
   ended += await portalSessions.revokeAll(accountId, origin);
+  ended += await deskSessions.revokeAll(accountId, origin);
   await untilNone(oauthClients, accountId, async ({ id }) => {
     if (await oauthClients.delete(accountId, id, origin)) ended += 1;
     await oauthRecords.revokeAllOf('client', id);

@@ -25,6 +25,7 @@ import { createBacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
 import { createLedger } from './ledger.js';
 import { createLogSigners } from './log/signers.js';
+import { createOpenId } from './openid.js';
 import { createOutages, type WatchedServer } from './outages.js';
 import type { Readiness } from './readiness.js';
 import type { keepNumbers } from './sequence/keep-numbers.js';
@@ -98,6 +99,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     }),
   );
   const logSigners = createLogSigners(settings, database);
+  const publicUrl = settings.HOOKLINE_PUBLIC_URL ?? parts.url;
   const dependencies: Parameters<typeof createApp>[0] = {
     settings,
     ...parts,
@@ -107,7 +109,8 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     sealer,
     payloads,
     numbersTwice: (accountId, twice) => tellOfTwice(accountId, twice, tell),
-    publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
+    publicUrl,
+    openId: createOpenId(settings, publicUrl),
     limiters,
     metrics,
     endpointWorkflows: new EndpointWorkflows({

@@ -6,7 +6,7 @@ import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import type { DeliverySettings } from '../../domain/delivery/delivery.js';
-import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
+import { EndpointConditions } from '../../domain/endpoint/breaker/endpoint-conditions.js';
 import { DeliveryOrder } from '../../domain/order/delivery-order.js';
 import { LostReplayError, type ReplayItem, type ReplayPlan } from '../../domain/replay/replay.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
@@ -21,7 +21,7 @@ import { StarterWatch } from '../../temporal/write/accept/starter-watch.js';
 import { AccountDeletions } from '../../temporal/write/account-deletions.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
-import { Incidents } from '../../temporal/write/incidents.js';
+import { type IncidentOptions, Incidents } from '../../temporal/write/incidents.js';
 import { wakeInOrder } from '../../temporal/write/parked-deliveries.js';
 import { ReplayActs } from '../../temporal/write/replay/replay-acts.js';
 import { Replays } from '../../temporal/write/replay/replays.js';
@@ -32,16 +32,20 @@ import type { Servers } from './servers.js';
 /** A process's knowledge of endpoints by its own attempts, and the incidents of those that fail. */
 export type EndpointKnowledge = ReturnType<typeof createKnowledge>;
 
-export function createKnowledge(settings: Settings, { temporal: { client } }: Pick<Servers, 'temporal'>) {
+export function createKnowledge(
+  settings: Settings,
+  { database: { endpoints }, temporal: { client } }: Pick<Servers, 'database' | 'temporal'>,
+) {
   const { HOOKLINE_PROBE_INTERVAL: probeIntervalMs, HOOKLINE_TEST_TIME_SCALE: timings } = settings;
   const { HOOKLINE_TASK_QUEUE: taskQueue, HOOKLINE_DISABLE_AFTER: disableAfterMs } = settings;
   const conditions = new EndpointConditions({
-    probeIntervalMs,
     timings,
     slowMs: settings.HOOKLINE_SLOW_RESPONSE,
     maxDirect: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
   });
-  const reports = { probeIntervalMs, timings, client, taskQueue, disableAfterMs };
+  const mark: IncidentOptions['mark'] = ({ account_id, endpoint_id }, failing) =>
+    endpoints.setFailing(account_id, endpoint_id, failing);
+  const reports = { probeIntervalMs, timings, client, taskQueue, disableAfterMs, mark };
   return { conditions, incidents: new Incidents(reports, conditions) };
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parseUrl } from '../basics/parse-url.js';
+import { isSecureOrLocal, parseUrl } from '../basics/parse-url.js';
 import type { Scope } from './api-key.js';
 
 /** The grants that a client can be registered for. */
@@ -28,7 +28,6 @@ export function newClientSecret(): string {
   return `hlcs_${randomBytes(32).toString('base64url')}`;
 }
 
-const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 /**
  * A host name, IPv4 address or bracketed IPv6 address: nothing that separates parts of a header in which its origin is
  * written.
@@ -44,10 +43,9 @@ const URI = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/;
 export function isRedirectUri(text: string): boolean {
   const url = URI.test(text) ? parseUrl(text) : undefined;
   if (!url) return false;
-  const { protocol, hostname } = url;
   const authority = /^https?:\/\/([^/?]+)/i.exec(text)?.[1];
-  if (authority === undefined || authority.includes('@') || !HOST.test(hostname)) return false;
-  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname));
+  if (authority === undefined || authority.includes('@') || !HOST.test(url.hostname)) return false;
+  return isSecureOrLocal(url);
 }
 
 /** Whether a redirect URI is one of an application on the person's own device, which listens on loopback. */

@@ -1,4 +1,5 @@
 import { UNITS } from '../basics/duration.js';
+import { isSecureOrLocal } from '../basics/parse-url.js';
 import type { Scope } from './api-key.js';
 import { TokenKind } from './checked-token.js';
 
@@ -41,9 +42,8 @@ const MAX_RETURN_URL = 500;
 /** Whether a page can lead people there: by https, or by http on their own machine. */
 export function isReturnUrl(text: string): boolean {
   if (text.length > MAX_RETURN_URL || !URL.canParse(text)) return false;
-  const { protocol, hostname, username, password } = new URL(text);
-  const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  return (protocol === 'https:' || isLocal) && username === '' && password === '';
+  const url = new URL(text);
+  return isSecureOrLocal(url) && url.username === '' && url.password === '';
 }
 
 /** The portal's address with a token in the fragment: browsers do not send fragments, so the token reaches no log. */

@@ -9,6 +9,7 @@ const PREFIXES = {
   account: 'acct',
   api_key: 'key',
   change: 'chg',
+  desk_session: 'ds',
   endpoint: 'ep',
   erasure: 'ers',
   event: 'evt',

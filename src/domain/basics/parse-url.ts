@@ -9,3 +9,11 @@ export function parseUrl(text: string): URL | undefined {
     return undefined;
   }
 }
+
+/** Names of this machine in a URL. */
+const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+/** Whether what is sent to a URL can be read by nobody on the way: by https, or by http on this machine. */
+export function isSecureOrLocal({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname));
+}

@@ -9,6 +9,7 @@ export const RESOURCE_KINDS = [
   'account',
   'api_key',
   'delivery',
+  'desk_session',
   'endpoint',
   'erasure',
   'event_kind',
@@ -67,6 +68,7 @@ export const ACTOR_TYPES = [
   'api_key',
   'oauth_client',
   'portal_session',
+  'person',
   'operator',
   'subscriber',
   'system',
@@ -76,8 +78,9 @@ export const ACTOR_TYPES = [
 export interface Actor {
   type: (typeof ACTOR_TYPES)[number];
   /**
-   * Of an API key, OAuth client or portal session its id; of the system which part of it: `deletion`, `erasure`,
-   * `incident`, `listener`, `rotation` or `verification`.
+   * Of an API key, OAuth client or portal session its id; of a person who signed in to the desk their subject, as the
+   * identity provider has it; of the system which part of it: `deletion`, `erasure`, `incident`, `listener`,
+   * `rotation` or `verification`.
    */
   id: string;
   /** The profile of the person for whom an OAuth client acts. */

@@ -1,7 +1,7 @@
 import type { AttemptReport } from '../attempt/attempt-report.js';
 import { deliveryId } from '../basics/delivery-id.js';
 import { groupedBy } from '../basics/objects.js';
-import type { HeldBack } from '../endpoint/endpoint-condition.js';
+import type { HeldBack } from '../endpoint/breaker/circuit-breaker.js';
 import { groupJitter } from '../endpoint/retry-schedule.js';
 import type { Timings } from '../timings.js';
 import type { AttemptOrder, Begun, MemberAttempt } from './attempt-order.js';

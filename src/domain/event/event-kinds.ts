@@ -2,6 +2,7 @@ import {
   KEY_KEYWORD,
   SUBJECT_KEYWORD,
 } from '../../../packages/payload-contract/src/schema/schema-keywords.js';
+import type { OperationalKind } from './operational-event.js';
 import { PROFILE_UPDATED, PROFILE_UPDATED_KIND } from './profile-updated.js';
 
 /** A kind of event: a name that producers post to and endpoints register for, and the shape of its payload. */
@@ -42,13 +43,91 @@ export function isFreeEventKindName(name: string): boolean {
 
 const time = { type: 'string', format: 'utc-date-time', description: 'ISO 8601, UTC.' };
 
-/** A kind of event about an endpoint. @param example values of its properties besides `endpoint_id` */
-function endpointKind(
-  name: string,
+/** Parts of an operational kind: its description, its properties besides `endpoint_id`, and an example of these. */
+type OperationalParts = [
   description: string,
   properties: Record<string, unknown>,
   example: Record<string, unknown>,
-): EventKind {
+];
+
+const OPERATIONAL_KINDS: Record<OperationalKind, OperationalParts> = {
+  'endpoint.failing': [
+    'An endpoint has begun to fail.',
+    {
+      since: time,
+      failures: { type: 'integer' },
+      last_failure: { type: 'string', description: 'Human-readable: `got a 503 response`.' },
+    },
+    { since: '2026-11-21T12:00:00.000Z', failures: 5, last_failure: 'got a 503 response' },
+  ],
+  'endpoint.recovered': [
+    'An endpoint that was failing took a delivery again.',
+    { since: time, recovered_at: time, failures: { type: 'integer' } },
+    { since: '2026-11-21T12:00:00.000Z', recovered_at: '2026-11-21T12:07:31.000Z', failures: 9 },
+  ],
+  'endpoint.disabled': [
+    'An endpoint was disabled. Its deliveries wait.',
+    { since: time, disabled_at: time, reason: { type: 'string' } },
+    {
+      since: '2026-11-21T12:00:00.000Z',
+      disabled_at: '2026-11-26T12:00:00.000Z',
+      reason: 'It failed for 5 days without a success; the last attempt got a 503 response.',
+    },
+  ],
+  'delivery.exhausted': endsKind(
+    'Deliveries of an endpoint have ended without success: no attempt of the schedule succeeded.',
+  ),
+  'delivery.expired': endsKind(
+    'Deliveries of an endpoint have ended without success: they were parked for longer than the limit.',
+  ),
+};
+
+/** A kind of event about deliveries that ended together. */
+function endsKind(description: string): OperationalParts {
+  return [
+    description,
+    {
+      count: {
+        type: 'integer',
+        description: 'Number of these deliveries; more than 1,000 are in further events.',
+      },
+      first_closed_at: time,
+      last_closed_at: time,
+      event_kinds: { type: 'array', items: { type: 'string' } },
+      deliveries: {
+        type: 'array',
+        description: 'The first 100 of them.',
+        items: {
+          type: 'object',
+          required: ['delivery_id', 'event_id', 'event_kind', 'closed_at'],
+          properties: {
+            delivery_id: { type: 'string' },
+            event_id: { type: 'string' },
+            event_kind: { type: 'string' },
+            closed_at: time,
+          },
+        },
+      },
+    },
+    {
+      count: 1,
+      first_closed_at: '2026-11-24T12:00:00.000Z',
+      last_closed_at: '2026-11-24T12:00:00.000Z',
+      event_kinds: ['purchase'],
+      deliveries: [
+        {
+          delivery_id: 'dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN',
+          event_id: 'evt_01M7Y2V07RS2Y47QBBGSV7HTCR',
+          event_kind: 'purchase',
+          closed_at: '2026-11-24T12:00:00.000Z',
+        },
+      ],
+    },
+  ];
+}
+
+/** An operational kind. */
+function endpointKind(name: string, ...[description, properties, example]: OperationalParts): EventKind {
   return {
     name,
     description,
@@ -107,84 +186,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
     },
   },
   PROFILE_UPDATED_KIND,
-  endpointKind(
-    'endpoint.failing',
-    'An endpoint has begun to fail.',
-    {
-      since: time,
-      failures: { type: 'integer' },
-      last_failure: { type: 'string', description: 'Human-readable: `got a 503 response`.' },
-    },
-    { since: '2026-11-21T12:00:00.000Z', failures: 5, last_failure: 'got a 503 response' },
-  ),
-  endpointKind(
-    'endpoint.recovered',
-    'An endpoint that was failing took a delivery again.',
-    { since: time, recovered_at: time, failures: { type: 'integer' } },
-    { since: '2026-11-21T12:00:00.000Z', recovered_at: '2026-11-21T12:07:31.000Z', failures: 9 },
-  ),
-  endpointKind(
-    'endpoint.disabled',
-    'An endpoint was disabled. Its deliveries wait.',
-    { since: time, disabled_at: time, reason: { type: 'string' } },
-    {
-      since: '2026-11-21T12:00:00.000Z',
-      disabled_at: '2026-11-26T12:00:00.000Z',
-      reason: 'It failed for 5 days without a success; the last attempt got a 503 response.',
-    },
-  ),
-  ...[
-    [
-      'delivery.exhausted',
-      'Deliveries of an endpoint have ended without success: no attempt of the schedule succeeded.',
-    ],
-    [
-      'delivery.expired',
-      'Deliveries of an endpoint have ended without success: they were parked for longer than the limit.',
-    ],
-  ].map(([name = '', description = '']) =>
-    endpointKind(
-      name,
-      description,
-      {
-        count: {
-          type: 'integer',
-          description: 'Number of these deliveries; more than 1,000 are in further events.',
-        },
-        first_closed_at: time,
-        last_closed_at: time,
-        event_kinds: { type: 'array', items: { type: 'string' } },
-        deliveries: {
-          type: 'array',
-          description: 'The first 100 of them.',
-          items: {
-            type: 'object',
-            required: ['delivery_id', 'event_id', 'event_kind', 'closed_at'],
-            properties: {
-              delivery_id: { type: 'string' },
-              event_id: { type: 'string' },
-              event_kind: { type: 'string' },
-              closed_at: time,
-            },
-          },
-        },
-      },
-      {
-        count: 1,
-        first_closed_at: '2026-11-24T12:00:00.000Z',
-        last_closed_at: '2026-11-24T12:00:00.000Z',
-        event_kinds: ['purchase'],
-        deliveries: [
-          {
-            delivery_id: 'dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN',
-            event_id: 'evt_01M7Y2V07RS2Y47QBBGSV7HTCR',
-            event_kind: 'purchase',
-            closed_at: '2026-11-24T12:00:00.000Z',
-          },
-        ],
-      },
-    ),
-  ),
+  ...Object.entries(OPERATIONAL_KINDS).map(([name, parts]) => endpointKind(name, ...parts)),
 ];
 
 /** The kind of that name; `undefined` if there is none. */

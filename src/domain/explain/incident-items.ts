@@ -1,4 +1,4 @@
-import type { EndpointIncident, IncidentOutcome } from '../endpoint/incident.js';
+import type { EndpointIncident, IncidentOutcome } from '../endpoint/breaker/incident.js';
 import type { TimelineItem } from './timeline.js';
 
 const ENDS: Record<IncidentOutcome, string> = {

@@ -69,6 +69,16 @@ export const PROBLEMS = {
     'A portal session may not do this',
     "Event kinds are the producer's: ask who gave you the link.",
   ],
+  read_only: [
+    403,
+    'A role at the desk may only read',
+    'Ask for a role that may act: `HOOKLINE_OIDC_ACT_ROLES` names those that do.',
+  ],
+  sign_in_refused: [
+    403,
+    'The sign-in to the desk was refused',
+    'Sign in again. If `detail` says that you have no role, ask for one of `HOOKLINE_OIDC_READ_ROLES` or `HOOKLINE_OIDC_ACT_ROLES`.',
+  ],
   expiring_key: [
     403,
     'An API key that expires cannot create what does not expire',
@@ -170,8 +180,8 @@ export const PROBLEMS = {
   ],
   not_a_portal_session: [
     409,
-    'The token is not of a portal session',
-    '`DELETE /v18.0/session` ends portal sessions alone. Revoke an API key with `DELETE /v18.0/api_keys/{id}`, an OAuth token at `/oauth/revoke`.',
+    'The token is not of a session',
+    '`DELETE /v18.0/session` ends sessions of the portal and the desk alone. Revoke an API key with `DELETE /v18.0/api_keys/{id}`, an OAuth token at `/oauth/revoke`.',
   ],
   scheduled_event_conflict: [
     409,
@@ -240,6 +250,11 @@ export const PROBLEMS = {
     500,
     'An error occurred in Hookline',
     'Try again. If it happens again, report the `request_id`.',
+  ],
+  identity_provider_unavailable: [
+    502,
+    'The identity provider does not respond as it should',
+    'Try again later, or sign in to the desk with an API key. The log of Hookline has the reason.',
   ],
   unavailable: [
     503,

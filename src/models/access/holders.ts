@@ -4,6 +4,7 @@ import { type IdKind, isId } from '../../domain/basics/ids.js';
 /** Where what has an id is kept, and the field that has it: each is indexed. */
 const PLACES: { [Kind in IdKind]?: { collection: string; field: string } } = {
   api_key: { collection: 'api_keys', field: 'key_id' },
+  desk_session: { collection: 'desk_sessions', field: 'session_id' },
   endpoint: { collection: 'endpoints', field: '_id' },
   erasure: { collection: 'erasures', field: '_id' },
   event: { collection: 'events', field: '_id' },

@@ -1,6 +1,6 @@
 import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
+import type { FailingMark } from '../../domain/endpoint/breaker/circuit-breaker.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
-import type { FailingMark } from '../../domain/endpoint/incident.js';
 import type { Ordering, OrderSkip } from '../../domain/event/ordering.js';
 import { inboxUrl } from '../../domain/listener/inbox.js';
 import { listenerUrl } from '../../domain/listener/listener.js';

@@ -3,8 +3,8 @@ import type { SecretBox } from '../../domain/access/secret-box.js';
 import { newId } from '../../domain/basics/ids.js';
 import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change/change.js';
 import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
+import type { FailingMark } from '../../domain/endpoint/breaker/circuit-breaker.js';
 import type { DisableResult } from '../../domain/endpoint/endpoint.js';
-import type { FailingMark } from '../../domain/endpoint/incident.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
@@ -185,17 +185,19 @@ export class EndpointRepository {
   }
 
   /**
-   * Keeps with an endpoint that it is failing, or, with `null`, that it is not. This is not a change of the endpoint.
+   * Keeps with an endpoint that it is failing, or, with `null`, that it is not. This is not a change of the endpoint. A
+   * mark that holds nothing back replaces none: a process may have opened the circuit breaker before the incident did.
    */
   async setFailing(accountId: string, endpointId: string, failing: FailingMark | null): Promise<void> {
-    await this.note(accountId, endpointId, failing ? { $set: { failing } } : { $unset: { failing: 1 } });
+    const update = failing ? { $set: { failing } } : { $unset: { failing: 1 } };
+    const only = failing && failing.backoff_until === undefined ? { failing: null } : {};
+    await this.note(accountId, endpointId, update, only);
   }
 
   /** Stores the token that the subscriber must return in the verification that begins now. */
   async beginVerification(accountId: string, endpointId: string, token: string): Promise<void> {
-    await this.note(accountId, endpointId, {
-      $set: { verification_token: this.codec.seal(endpointId, 'verification', token) },
-    });
+    const verification_token = this.codec.seal(endpointId, 'verification', token);
+    await this.note(accountId, endpointId, { $set: { verification_token } });
   }
 
   /**
@@ -373,12 +375,9 @@ export class EndpointRepository {
   }
 
   /** Keeps something with an endpoint that makes no new version of it. */
-  private async note(accountId: string, endpointId: string, update: object): Promise<void> {
-    const document = await this.model
-      .findOneAndUpdate({ _id: endpointId, account_id: accountId, deleted_at: null }, update, {
-        returnDocument: 'after',
-      })
-      .lean();
+  private async note(accountId: string, endpointId: string, update: object, only = {}): Promise<void> {
+    const filter = { _id: endpointId, account_id: accountId, deleted_at: null, ...only };
+    const document = await this.model.findOneAndUpdate(filter, update, { returnDocument: 'after' }).lean();
     this.remember(endpointId, document ?? undefined, false);
   }
 

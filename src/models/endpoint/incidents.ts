@@ -1,7 +1,7 @@
 import type { Connection, Model } from 'mongoose';
 import { UNITS } from '../../domain/basics/duration.js';
+import type { EndpointIncident, IncidentOutcome } from '../../domain/endpoint/breaker/incident.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
-import type { EndpointIncident, IncidentOutcome } from '../../domain/endpoint/incident.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 

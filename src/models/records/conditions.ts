@@ -5,13 +5,17 @@ import {
   type Meanings,
   meaningsOf,
 } from '../../domain/list/delivery-filter.js';
+import type { EventDocument } from '../event/event-document.js';
 import { withoutNulls } from '../mongo/collection.js';
+import type { DeliveryDocument } from './row-documents.js';
 
 /** Condition of fields. */
 type Condition = Record<string, unknown>;
+/** Condition of fields that documents have: one of another field is not compiled. */
+type ConditionOn<Document> = { [Name in keyof Document]?: unknown };
 
 /** Conditions of filters on rows. The embedded server looks at conditions in their order. */
-const OF_DELIVERY: Meanings<DeliveryFilter, Condition> = {
+const OF_DELIVERY: Meanings<DeliveryFilter, ConditionOn<DeliveryDocument>> = {
   event_kind: (event_kind) => ({ event_kind }),
   key_token: (token) => ({ keys: token }),
   created_after: (time) => ({ accepted_at: { $gt: time } }),
@@ -25,7 +29,7 @@ const OF_DELIVERY: Meanings<DeliveryFilter, Condition> = {
 };
 
 /** Conditions of filters on events. */
-const OF_EVENT: Meanings<EventFilter, Condition> = {
+const OF_EVENT: Meanings<EventFilter, ConditionOn<EventDocument>> = {
   event_kind: OF_DELIVERY.event_kind,
   key_token: OF_DELIVERY.key_token,
   created_after: OF_DELIVERY.created_after,
@@ -44,14 +48,18 @@ export function eventConditions(filter: EventFilter): Condition {
 }
 
 /** One condition of several; of one field there may be two. */
-function together(conditions: readonly Condition[]): Condition {
+function together(conditions: readonly object[]): Condition {
   const all: Condition = {};
   for (const [field, value] of conditions.flatMap((condition) => Object.entries(condition)))
-    all[field] = field in all ? { ...(all[field] as Condition), ...(value as Condition) } : value;
+    all[field] = field in all ? { ...(all[field] as object), ...(value as object) } : value;
   return all;
 }
 
-function hasAttempt({ error_code, status_code, longer_than_ms }: AttemptFilter): Condition {
+function hasAttempt({
+  error_code,
+  status_code,
+  longer_than_ms,
+}: AttemptFilter): ConditionOn<DeliveryDocument> {
   const results = error_code ?? (status_code === undefined ? undefined : String(status_code));
   return withoutNulls({
     results,

@@ -2,7 +2,7 @@ import { deliveryId } from '../../domain/basics/delivery-id.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Begun } from '../../domain/delivery/attempt-order.js';
 import { type DeliveryTarget, MAX_GROUP_SIZE, type NamedEvent } from '../../domain/delivery/delivery.js';
-import type { Placement } from '../../domain/endpoint/endpoint-conditions.js';
+import type { Placement } from '../../domain/endpoint/breaker/endpoint-conditions.js';
 import { bytesInList, MAX_ATTRIBUTE_BYTES } from '../../domain/ledger/search-attributes.js';
 import type { StartSlots } from './start-slots.js';
 

@@ -11,7 +11,7 @@ import {
   namedEvent,
 } from '../../domain/delivery/delivery.js';
 import type { KeptEvent, Starters } from '../../domain/delivery/stored-event.js';
-import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
+import type { EndpointConditions } from '../../domain/endpoint/breaker/endpoint-conditions.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
 import type { FeedPlaces } from '../../domain/feed/feed.js';

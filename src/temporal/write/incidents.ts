@@ -6,11 +6,12 @@ import type { EndpointIncidentInput } from '../../../workflows/inputs.js';
 import { attemptFailed, attemptSucceeded, endpointGone } from '../../../workflows/messages.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
-import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
+import { type FailingMark, opened } from '../../domain/endpoint/breaker/circuit-breaker.js';
+import type { EndpointConditions } from '../../domain/endpoint/breaker/endpoint-conditions.js';
+import type { FailureCount } from '../../domain/endpoint/breaker/failure-count.js';
+import type { FailureReport, OpenIncident } from '../../domain/endpoint/breaker/incident.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
-import type { FailureCount } from '../../domain/endpoint/failure-count.js';
 import { GiveWay } from '../../domain/endpoint/give-way.js';
-import type { FailureReport, OpenIncident } from '../../domain/endpoint/incident.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
@@ -28,6 +29,8 @@ export interface IncidentOptions {
   /** The wait before the second probe, milliseconds; it doubles from one to the next. */
   probeIntervalMs: number;
   timings: Timings;
+  /** Stores the circuit breaker of an endpoint. */
+  mark(endpoint: EndpointKey, mark: FailingMark): Promise<void>;
 }
 
 /**
@@ -42,6 +45,8 @@ export const MOST_FAILURE_REPORTS = 10;
 interface Reporting {
   /** The report that waits for its turn or is in flight. It takes along what comes before it is sent. */
   sending?: Promise<boolean> | undefined;
+  /** The circuit breaker is being stored. */
+  opening?: Promise<void>;
   /** Sends what is left, at a time by `performance.now()`. */
   timer?: NodeJS.Timeout | undefined;
   due: number;
@@ -103,8 +108,18 @@ export class Incidents {
     const failures = this.conditions.of(endpoint_id).failed(said, attempt, began, sharedNow());
     if (!failures) return;
     this.succeeding.delete(endpoint_id);
+    if (failures.opensBreaker) this.openBreaker(endpoint, failures);
     if (failures.isUrgent) this.queue.promote(endpoint_id);
     if (!this.reportingOf(failures).sending) await this.reportNext(endpoint, failures);
+  }
+
+  /** The incident does so later: until then, all that is accepted would be attempted. */
+  private openBreaker(endpoint: NamedEndpoint, failures: FailureCount): void {
+    const { probeIntervalMs, timings, mark } = this.settings;
+    const { account_id, endpoint_id } = endpoint;
+    const opening = mark({ account_id, endpoint_id }, opened(failures.since, probeIntervalMs, timings));
+    // If it cannot be stored, the incident does it.
+    this.reportingOf(failures).opening = opening.catch(() => {});
   }
 
   private async reportNext(endpoint: NamedEndpoint, failures: FailureCount): Promise<void> {
@@ -213,8 +228,10 @@ export class Incidents {
 
   /** The incident hears before of failures that had deliveries wait: it releases nothing if it knows of too few. */
   private async sendSuccess({ endpoint, failures }: Success): Promise<boolean> {
-    const { sending } = failures ? this.reportingOf(failures) : {};
+    const { sending, opening } = failures ? this.reportingOf(failures) : {};
     await sending?.catch(() => false);
+    // The end of the incident closes the circuit breaker.
+    await opening;
     return this.limit(async () => {
       if (failures?.isUrgent) await this.open(endpoint, failures.since, failures.takeReport(sharedNow()));
       const signal = this.handle(endpoint).signal(attemptSucceeded);

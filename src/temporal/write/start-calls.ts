@@ -21,7 +21,7 @@ import {
 import { GroupMachine, type LiveGroup, waitFromStart } from '../../domain/delivery/delivery-group.js';
 import type { DeliverySnapshot } from '../../domain/delivery/delivery-state.js';
 import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
-import type { HeldBack } from '../../domain/endpoint/endpoint-condition.js';
+import type { HeldBack } from '../../domain/endpoint/breaker/circuit-breaker.js';
 import { deliveryAttributes, groupStatus, ledgerAttributes } from '../../domain/ledger/search-attributes.js';
 import { deliverySummary, groupSummary } from '../../domain/ledger/summaries.js';
 import {

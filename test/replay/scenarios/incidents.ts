@@ -1,6 +1,7 @@
 import { WorkflowContinuedAsNewError } from '@temporalio/client';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { BACKOFF_AFTER_FAILURES, type FailureReport } from '../../../src/domain/endpoint/incident.js';
+import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
+import type { FailureReport } from '../../../src/domain/endpoint/breaker/incident.js';
 import type { NamedEndpoint } from '../../../src/domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { Incidents } from '../../../src/temporal/write/incidents.js';

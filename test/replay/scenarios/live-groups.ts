@@ -4,7 +4,7 @@ import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { GroupMachine, type LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
-import type { HeldBack } from '../../../src/domain/endpoint/endpoint-condition.js';
+import type { HeldBack } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { release as releaseWaiting } from '../../../src/temporal/write/parked-deliveries.js';
 import type { deliver } from '../../../workflows/index.js';

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { type AttemptSlot, EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
+import {
+  type AttemptSlot,
+  EndpointConditions,
+} from '../../../src/domain/endpoint/breaker/endpoint-conditions.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 
 export const SLOW_MS = 2_000;
 export const QUICK_MS = SLOW_MS / 4;
-export const PROBE_MS = 60_000;
 export const MOST_DIRECT = 200;
 export const START = Date.parse('2026-11-24T12:00:00.000Z');
 
@@ -12,7 +14,7 @@ export const START = Date.parse('2026-11-24T12:00:00.000Z');
 export class EndpointBench {
   now = START;
   readonly conditions = new EndpointConditions(
-    { slowMs: SLOW_MS, probeIntervalMs: PROBE_MS, timings: TIMINGS, maxDirect: MOST_DIRECT },
+    { slowMs: SLOW_MS, timings: TIMINGS, maxDirect: MOST_DIRECT },
     () => this.now,
   );
 

@@ -3,7 +3,7 @@ import { createKeeper } from '../../../src/bin/service/ledger.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AcceptedEvent } from '../../../src/domain/delivery/delivery.js';
 import { storableEvent } from '../../../src/domain/delivery/sealed-event.js';
-import type { HeldBack } from '../../../src/domain/endpoint/endpoint-condition.js';
+import type { HeldBack } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { KEY_TOKEN_PREFIX } from '../../../src/domain/event/key-token.js';
 import { StartCalls } from '../../../src/temporal/write/start-calls.js';
 import { type ApiClient, PURCHASE } from '../api-client.js';

@@ -41,7 +41,9 @@ const QUERIES: Record<string, string> = { listMissed: '?created_after=2026-01-01
 /** Name of the account at the victim's platform. */
 const REFERENCE = 'customer-of-another';
 /** Operations that only a platform or the operator may use, whatever the id is. */
-const ABOUT_ACCOUNTS = /^(update|delete)Account$/;
+const ABOUT_ACCOUNTS = /^((update|delete)Account|endDeskSession)$/;
+/** The operation with an id that is the operator's alone. */
+const OF_OPERATORS = 'endDeskSession';
 const isLast = ({ operationId }: Operation) => operationId === 'endSession';
 
 describe('another account', () => {
@@ -72,6 +74,19 @@ describe('another account', () => {
     const client = await make('/oauth_clients', { name: 'secret client', scopes: ['profile:read'] });
     await victim.request('POST', '/v18.0/event_kinds', { body: { name: 'victims.kind', schema: {} } });
     const portal = await make(`/accounts/${victim.accountId}/portal_sessions`, { name: 'secret portal' });
+    const { session: desk } = await system.database.deskSessions.create(
+      {
+        account_id: victim.accountId,
+        ...{
+          issuer: 'https://login.example.com',
+          subject: 'secret subject',
+          name: 'secret person',
+          role: 'act',
+        },
+        expires_at: new Date(Date.now() + 86_400_000),
+      },
+      OPERATOR,
+    );
     const listener = await make('/listeners', { event_kinds: ['endpoint.disabled'] });
     const inbox = await make('/inboxes', { event_kinds: ['endpoint.disabled'] });
     const scheduled = await victim.request('POST', '/v18.0/scheduled_events/purchase', {
@@ -108,6 +123,7 @@ describe('another account', () => {
       subjects: SUBJECT,
       accounts: victim.accountId,
       portal_sessions: portal.id,
+      desk_sessions: desk.id,
       // A number and a name, which every account can have.
       void: '1',
       consumers: 'billing',
@@ -193,8 +209,10 @@ describe('another account', () => {
 
   it('learns nothing as another platform, by the account’s id or its platform’s reference [world]', async () => {
     const platform = await system.account(PLATFORM_SCOPES);
-    const isRight = (status: number, names: boolean, { parameters }: Operation) =>
-      parameters.some(({ name }) => name === 'Hookline-Account') ? status === 400 : !names || status === 404;
+    const isRight = (status: number, names: boolean, { operationId, parameters }: Operation) => {
+      if (parameters.some(({ name }) => name === 'Hookline-Account')) return status === 400;
+      return !names || status === (operationId === OF_OPERATORS ? 403 : 404);
+    };
     await tryAll(platform, isRight);
     for (const account of [victim.accountId, REFERENCE])
       await tryAll(platform, (status) => status === 404, { 'hookline-account': account });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
+import { SLOTS } from '../../../src/domain/endpoint/breaker/endpoint-condition.js';
 import type { Delivery, DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import { type Accepted, type ApiClient, PURCHASE, registering } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
+import { SLOTS } from '../../../src/domain/endpoint/breaker/endpoint-condition.js';
 import type { Accepted } from '../../support/api-client.js';
 import { eventTypes, executionOf, fetchHistory } from '../../support/history.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
-import type { HeldBack } from '../../../src/domain/endpoint/endpoint-condition.js';
+import type { HeldBack } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import {
   listWaiting,

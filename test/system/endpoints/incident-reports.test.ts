@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import {
+  BACKOFF_AFTER_FAILURES,
+  type FailingMark,
+} from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import type { EndpointKey } from '../../../src/domain/endpoint/endpoint-key.js';
-import { BACKOFF_AFTER_FAILURES, type FailingMark } from '../../../src/domain/endpoint/incident.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { MOST_FAILURE_REPORTS } from '../../../src/temporal/write/incidents.js';
 import type { endpointIncident } from '../../../workflows/index.js';
@@ -81,13 +84,14 @@ describe('failures that several processes count', () => {
     const startWorker = async () => {
       stops.push(await startStubWorker(system.temporal, taskQueue, { ...UNUSED, ...stub }));
     };
-    const settings = { client: system.temporal.client, taskQueue, disableAfterMs: 3_600_000 };
+    const opened: EndpointKey[] = [];
+    const mark = async (one: EndpointKey) => void opened.push(one);
+    const settings = { client: system.temporal.client, taskQueue, disableAfterMs: 3_600_000, mark };
     const reporters = Array.from({ length: count }, () => reporter({ ...settings, probeIntervalMs: 4_000 }));
     const all = reporters.map(({ incidents }) => incidents);
     const [first, second] = all;
-    const [{ conditions } = assert.fail()] = reporters;
     assert.ok(first && second);
-    return { all, first, second, conditions, endpoint, marks, releases, startWorker };
+    return { all, first, second, opened, endpoint, marks, releases, startWorker };
   }
 
   /** The same, with a worker. */
@@ -147,14 +151,14 @@ describe('failures that several processes count', () => {
 
   it('are known to the incident before it ends, if deliveries wait because of them [world]', async () => {
     const releases: boolean[] = [];
-    const { first, conditions, endpoint, startWorker } = await idleProcesses(2, async ({ release }) => {
+    const { first, opened, endpoint, startWorker } = await idleProcesses(2, async ({ release }) => {
       releases.push(release);
     });
     await first.failed(endpoint, 'got a 500 response', Date.now());
     const reports = [];
     for (let failures = 1; failures < BACKOFF_AFTER_FAILURES; failures += 1)
       reports.push(first.failed(endpoint, 'got a 500 response', Date.now()));
-    assert.ok(conditions.heldBack(endpoint.endpoint_id, undefined), 'new deliveries wait');
+    assert.deepEqual(opened, [endpoint], 'new deliveries wait');
     await first.succeeded(endpoint, Date.now());
     await Promise.all(reports);
     await startWorker();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
+import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { releaseWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { RowSearch } from '../../../src/domain/records/row-search.js';
 import { findOldest, listWaiting, sampleOutcomes } from '../../../src/temporal/write/parked-deliveries.js';

@@ -3,6 +3,7 @@ import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
+import type { FailingMark } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { testEnvironment } from '../../support/system.js';
 
@@ -44,6 +45,22 @@ describe('endpoints that a process has read', () => {
         ],
       );
     }
+  });
+
+  it('keep a circuit breaker that is open when their incident begins with few failures, until it ends', async () => {
+    const { endpoints } = database;
+    const [first] = await endpoints.all(accountId);
+    assert.ok(first);
+    const mark = async (failing: FailingMark | null) => {
+      await endpoints.setFailing(accountId, first.id, failing);
+      return (await endpoints.getFresh(accountId, first.id))?.failing;
+    };
+    const open = { ...FAILING, backoff_until: '2026-01-31T12:00:05.000Z' };
+    assert.deepEqual(await mark(open), open);
+    assert.deepEqual(await mark(FAILING), open);
+    assert.equal(await mark(null), undefined);
+    assert.deepEqual(await mark(FAILING), FAILING);
+    assert.deepEqual(await mark(open), open);
   });
 
   it('are forgotten if one is registered or deleted', async () => {

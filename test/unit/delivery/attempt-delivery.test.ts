@@ -4,9 +4,9 @@ import { createAttemptDelivery } from '../../../activities/delivery/attempt-deli
 import type { HttpAnswer, HttpExchange } from '../../../activities/http/exchange.js';
 import { reasonOf, waitCause } from '../../../src/domain/attempt/cause.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
-import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
-import { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
-import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
+import type { FailingMark } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
+import { SLOTS } from '../../../src/domain/endpoint/breaker/endpoint-condition.js';
+import { EndpointConditions } from '../../../src/domain/endpoint/breaker/endpoint-conditions.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 
 const SLOW_MS = 2_000;
@@ -79,7 +79,6 @@ function attempts(
     leases: { take: async () => undefined, ...more.leases },
     conditions: new EndpointConditions({
       slowMs: SLOW_MS,
-      probeIntervalMs: 60_000,
       timings: TIMINGS,
       maxDirect: 1_000,
     }),
@@ -223,6 +222,29 @@ describe('an attempt', () => {
     answer();
     const [last] = await Promise.all(inFlight.slice(-1));
     assert.equal(last?.kind, 'attempted');
+  });
+
+  it('waits if a few are in flight while the circuit breaker of its endpoint is open', async () => {
+    let answer = () => {};
+    const failing = {
+      since: new Date().toISOString(),
+      backoff_until: new Date(Date.now() + 60_000).toISOString(),
+    };
+    const { attempt } = attempts(
+      () =>
+        new Promise((resolve) => {
+          answer = () => resolve(EMPTY_ANSWER);
+        }),
+      { failing },
+    );
+    const retry = { ...FIRST, number: 2, isolated: true };
+    const inFlight = Array.from({ length: SLOTS.fewest }, () => attempt(retry));
+    const report = await attempt({ ...retry, slot_wait_ms: 0 });
+    assert.ok(report.kind === 'not_attempted');
+    assert.deepEqual([report.endpoint, report.in_flight], ['busy', SLOTS.fewest]);
+    answer();
+    await Promise.all(inFlight.slice(-1));
+    assert.equal((await attempt(FIRST).catch(() => undefined))?.kind, 'not_attempted', 'first ones wait');
   });
 
   it('has the time that its endpoint says, in the isolated lane if that is more than others have', async () => {

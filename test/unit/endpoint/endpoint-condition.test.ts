@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
-import type { AttemptSlot } from '../../../src/domain/endpoint/endpoint-conditions.js';
-import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
+import { SLOTS } from '../../../src/domain/endpoint/breaker/endpoint-condition.js';
+import type { AttemptSlot } from '../../../src/domain/endpoint/breaker/endpoint-conditions.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 import { EndpointBench, MOST_DIRECT, QUICK_MS, SLOW_MS } from '../../support/parts/endpoint-bench.js';
 
@@ -107,7 +106,7 @@ describe('the condition of an endpoint', () => {
 
   describe('holds a first attempt back', () => {
     const held = (backoffMs: number) =>
-      bench.conditions.heldBack('ep_1', { since: bench.iso(-60_000), backoff_until: bench.iso(backoffMs) });
+      bench.conditions.heldBack({ since: bench.iso(-60_000), backoff_until: bench.iso(backoffMs) });
 
     it('until the next probe of an endpoint that keeps failing', () => {
       const { endpoint, since, look_again_ms: again } = held(20_000) ?? assert.fail();
@@ -122,29 +121,12 @@ describe('the condition of an endpoint', () => {
     });
 
     it('not if the endpoint is not failing, or has failed only just now', () => {
-      assert.equal(bench.conditions.heldBack('ep_1', undefined), undefined);
-      assert.equal(bench.conditions.heldBack('ep_1', { since: bench.iso(-1) }), undefined);
+      assert.equal(bench.conditions.heldBack(undefined), undefined);
+      assert.equal(bench.conditions.heldBack({ since: bench.iso(-1) }), undefined);
     });
 
     it('until different times for different deliveries', () => {
       assert.ok(new Set(Array.from({ length: 10 }, () => held(0)?.look_again_ms)).size > 1);
-    });
-
-    it('as soon as this process has seen so many failures that the mark will say so', () => {
-      const condition = bench.conditions.of('ep_1');
-      const heldBack = () => bench.conditions.place('ep_1', undefined).held;
-      for (let count = 1; count < BACKOFF_AFTER_FAILURES; count += 1)
-        condition.failed('got a 503 response', undefined, bench.now, bench.now);
-      assert.equal(heldBack(), undefined);
-      condition.failed('got a 503 response', undefined, bench.now, bench.now);
-      assert.equal(heldBack()?.since, bench.iso(0));
-      condition.succeeded(bench.now + 1);
-      assert.equal(heldBack(), undefined);
-      assert.equal(
-        condition.failed('timed out', undefined, bench.now, bench.now),
-        undefined,
-        'it began before',
-      );
     });
   });
 
@@ -170,11 +152,15 @@ describe('the condition of an endpoint', () => {
               else assert.ok(inFlight.length >= SLOTS.fewest, 'some are always attempted');
             }
             assert.ok(inFlight.length <= SLOTS.most);
-            assert.equal(conditions.of('ep_2').freeSlots(), SLOTS.first, 'others have theirs');
+            assert.equal(
+              conditions.of('ep_2').freeSlots(undefined, world.now),
+              SLOTS.first,
+              'others have theirs',
+            );
             world.now += ms;
             let latest = world.now;
             for (let count = 0; count < asked; count += 1) {
-              const busy = conditions.of('ep_1').refusal(world.now);
+              const busy = conditions.of('ep_1').refusal(undefined, world.now);
               if (!busy) break;
               const at = world.now + busy.look_again_ms;
               assert.ok(at >= latest && at > world.now && at <= world.now + TIMINGS.slots_ask_at_last_ms);

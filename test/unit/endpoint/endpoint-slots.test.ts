@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
-import { type HeldBack, SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
-import type { AttemptSlot } from '../../../src/domain/endpoint/endpoint-conditions.js';
+import type { FailingMark, HeldBack } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
+import { SLOTS } from '../../../src/domain/endpoint/breaker/endpoint-condition.js';
+import type { AttemptSlot } from '../../../src/domain/endpoint/breaker/endpoint-conditions.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
-import { EndpointBench, QUICK_MS, SLOW_MS } from '../../support/parts/endpoint-bench.js';
+import { EndpointBench, QUICK_MS } from '../../support/parts/endpoint-bench.js';
 
 describe('the slots for attempts at an endpoint', () => {
   let bench: EndpointBench;
+  /** As stored with the endpoint. */
+  let mark: FailingMark | undefined;
   beforeEach(() => {
     bench = new EndpointBench();
+    mark = undefined;
   });
   const take = (waitMs = 0, id = 'ep_1', isChosen = false) =>
-    bench.conditions.take(id, { isDirect: true, waitMs, isChosen });
-  const refusal = () => bench.conditions.of('ep_1').refusal(bench.now);
+    bench.conditions.take(id, { mark, isDirect: true, waitMs, isChosen });
+  const refusal = () => bench.conditions.of('ep_1').refusal(undefined, bench.now);
 
   async function takeAll(id = 'ep_1'): Promise<AttemptSlot[]> {
     const taken: AttemptSlot[] = [];
@@ -40,12 +44,23 @@ describe('the slots for attempts at an endpoint', () => {
     while ((await round(true, 10)) < SLOTS.most);
   }
 
-  it(`are ${SLOTS.first} at first, twice as many after each round of answers, and at most ${SLOTS.most}`, async () => {
+  it(`are ${SLOTS.first} at first, and ${SLOTS.most} once the endpoint has taken one`, async () => {
     const sizes: number[] = [];
-    for (let index = 0; index < 4; index++) sizes.push(await round(true, 10));
-    assert.deepEqual(sizes, [SLOTS.first, 32, SLOTS.most, SLOTS.most]);
+    for (let index = 0; index < 3; index++) sizes.push(await round(true, 10));
+    assert.deepEqual(sizes, [SLOTS.first, SLOTS.most, SLOTS.most]);
     await takeAll();
     assert.equal((await full()).in_flight, SLOTS.most);
+  });
+
+  it(`are ${SLOTS.fewest} while the circuit breaker is open, and as many as before when it is closed`, async () => {
+    await warmUp();
+    mark = { since: bench.iso(0) };
+    assert.equal(await round(false, 10), SLOTS.most, 'few have failed');
+    mark = { ...mark, backoff_until: bench.iso(5_000) };
+    assert.equal(await round(false, 10), SLOTS.fewest);
+    assert.equal(await round(true, 10), SLOTS.fewest);
+    mark = undefined;
+    assert.equal(await round(true, 10), SLOTS.most);
   });
 
   it('are as few as the endpoint allows, whoever asks, and its attempts wait for as many rounds as that takes', async () => {
@@ -72,15 +87,13 @@ describe('the slots for attempts at an endpoint', () => {
     assert.equal((await takeAll('ep_2')).length, SLOTS.first);
   });
 
-  it('are as few as at first when the endpoint has rested, and stay fewer if it failed', async () => {
+  it('are as few as at first when the endpoint has taken none for a while', async () => {
     await warmUp();
     bench.now += TIMINGS.slots_rested_ms - 1;
     assert.equal(await round(true, 10), SLOTS.most);
     bench.now += TIMINGS.slots_rested_ms;
-    assert.equal(await round(true, 10), SLOTS.first);
-    for (let index = 0; index < 6; index++) await round(false, 10);
-    bench.now += TIMINGS.slots_rested_ms;
-    assert.equal(await round(false, 10), SLOTS.fewest);
+    assert.equal(await round(false, 10), SLOTS.first);
+    assert.equal(await round(false, 10), SLOTS.first);
   });
 
   it('are refused without asking once they would have to be waited for too long', async () => {
@@ -106,25 +119,6 @@ describe('the slots for attempts at an endpoint', () => {
     const { look_again_ms } = refusal() ?? assert.fail('there is no slot soon');
     assert.ok(look_again_ms >= 2_500, 'it may be silent for longer');
     assert.equal((await take(1_999)).kind, 'not_attempted');
-  });
-
-  it('are halved by a round of failures, once, and doubled by a round of quick answers', async () => {
-    await warmUp();
-    const sizes: number[] = [];
-    for (let index = 0; index < 6; index++) sizes.push(await round(false, 4_000));
-    assert.deepEqual(sizes, [64, 32, 16, 8, SLOTS.fewest, SLOTS.fewest]);
-    sizes.length = 0;
-    for (let index = 0; index < 6; index++) sizes.push(await round(true, 10));
-    assert.deepEqual(sizes, [4, 8, 16, 32, SLOTS.most, SLOTS.most]);
-  });
-
-  it(`are ${SLOTS.mostWhileSlow} while the endpoint is slow and takes everything, also after failures`, async () => {
-    await warmUp();
-    await round(true, SLOW_MS);
-    assert.equal(await round(true, SLOW_MS), SLOTS.mostWhileSlow);
-    for (let index = 0; index < 6; index++) await round(false, 5_000);
-    for (let index = 0; index < 6; index++) await round(true, SLOW_MS);
-    assert.equal(await round(true, SLOW_MS), SLOTS.mostWhileSlow);
   });
 
   it('are given to those who wait, first come first served', async () => {
@@ -164,22 +158,21 @@ describe('the slots for attempts at an endpoint', () => {
   });
 
   it('have them ask half as often while the endpoint has been silent for long', async () => {
-    const between = async () => {
+    const between = async (inRound: number) => {
       const first = await askAgainAt();
-      for (let index = 1; index < SLOTS.most; index++) await full();
+      for (let index = 1; index < inRound; index++) await full();
       return (await askAgainAt()) - first;
     };
     await warmUp();
     await round(true, 1_500);
     await takeAll();
     bench.now += 2_000;
-    assert.equal(await between(), 2_000);
+    assert.equal(await between(SLOTS.most), 2_000);
     bench.now += 8_000;
-    assert.equal(await between(), 20_000);
+    assert.equal(await between(SLOTS.first), 20_000);
   });
 
   it('are more for attempts that somebody has chosen', async () => {
-    await round(false, 5_000);
     await takeAll();
     assert.equal((await take(0, 'ep_1', true)).kind, 'slot');
   });

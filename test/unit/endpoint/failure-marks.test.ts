@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
-import { MARKED_AFTER_MS } from '../../../src/domain/endpoint/failure-count.js';
-import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
+import {
+  BACKOFF_AFTER_FAILURES,
+  type FailingMark,
+} from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
+import type { EndpointConditions } from '../../../src/domain/endpoint/breaker/endpoint-conditions.js';
+import type { EndpointKey } from '../../../src/domain/endpoint/endpoint-key.js';
 import type { Incidents } from '../../../src/temporal/write/incidents.js';
 import { clockOfEach } from '../../support/clock.js';
 import { reporter } from '../../support/parts/incidents.js';
@@ -14,12 +17,16 @@ import { until } from '../../support/until.js';
 const ENDPOINT = { account_id: 'acct_1', endpoint_id: 'ep_1' };
 const PROBE_MS = 5_000;
 
-describe('what a process knows of failures before the endpoint is marked', () => {
+describe('the circuit breaker that a process opens', () => {
   const start = Date.parse('2026-11-24T12:00:00Z');
   /** Counts of failures as they were reported, and successes. */
   let reported: (number | 'success')[];
   let incidents: Incidents;
   let conditions: EndpointConditions;
+  /** Circuit breakers as they were stored. */
+  let marks: (FailingMark & EndpointKey)[];
+  /** How long it takes to store one. */
+  let storing: Promise<void>;
   /** Temporal answers a report only when it is told to. */
   let isSlow: boolean;
   let answer: () => void;
@@ -27,6 +34,8 @@ describe('what a process knows of failures before the endpoint is marked', () =>
   clockOfEach(start);
   beforeEach(() => {
     reported = [];
+    marks = [];
+    storing = Promise.resolve();
     answer = () => {};
     const signalWithStart = async (_type: string, { signalArgs }: { signalArgs: [{ count: number }] }) => {
       reported.push(signalArgs[0].count);
@@ -38,42 +47,56 @@ describe('what a process knows of failures before the endpoint is marked', () =>
     isSlow = false;
     const getHandle = () => ({ signal: async () => reported.push('success') });
     const client = { workflow: { signalWithStart, getHandle } } as unknown as Client;
-    const settings = { client, taskQueue: 'q', disableAfterMs: 60_000, probeIntervalMs: PROBE_MS };
+    const mark = async (endpoint: EndpointKey, failing: FailingMark) => {
+      await storing;
+      marks.push({ ...endpoint, ...failing });
+    };
+    const settings = { client, taskQueue: 'q', disableAfterMs: 60_000, probeIntervalMs: PROBE_MS, mark };
     ({ incidents, conditions } = reporter(settings));
   });
 
   const fail = async (times: number, began = Date.now()) => {
     for (let time = 0; time < times; time += 1) await incidents.failed(ENDPOINT, 'got a 503 response', began);
   };
-  const held = (id = ENDPOINT.endpoint_id) => conditions.heldBack(id, undefined);
+  const iso = (ms: number) => new Date(start + ms).toISOString();
 
-  it('is nothing until there are so many that deliveries wait', async () => {
+  it('is stored with the failure that has deliveries wait, once, until the first probe', async () => {
     await fail(BACKOFF_AFTER_FAILURES - 1);
-    assert.equal(held(), undefined);
     mock.timers.tick(100);
-    await fail(1);
-    assert.equal(held()?.since, new Date(start).toISOString());
+    assert.deepEqual(marks, []);
+    await fail(BACKOFF_AFTER_FAILURES);
+    assert.deepEqual(marks, [{ ...ENDPOINT, since: iso(0), backoff_until: iso(PROBE_MS) }]);
     assert.deepEqual(reported, [1, BACKOFF_AFTER_FAILURES - 1]);
-    assert.equal(held('ep_2'), undefined);
   });
 
-  it('is left to the mark after some seconds, however many more there are', async () => {
-    await fail(BACKOFF_AFTER_FAILURES);
-    mock.timers.tick(MARKED_AFTER_MS);
-    assert.ok(held());
-    await fail(BACKOFF_AFTER_FAILURES);
-    mock.timers.tick(1);
-    assert.equal(held(), undefined);
-  });
-
-  it('ends with a success, also for attempts that began before it', async () => {
-    await fail(BACKOFF_AFTER_FAILURES);
+  it('is not opened by attempts that began before one that has succeeded', async () => {
+    await fail(BACKOFF_AFTER_FAILURES - 1);
     const began = Date.now();
     mock.timers.tick(10);
     void incidents.succeeded(ENDPOINT, Date.now());
-    assert.equal(held(), undefined);
     await fail(2 * BACKOFF_AFTER_FAILURES, began);
-    assert.equal(held(), undefined);
+    assert.deepEqual(marks, []);
+    await fail(BACKOFF_AFTER_FAILURES, Date.now() + 1);
+    assert.equal(marks.length, 1, 'the next failures in a row');
+  });
+
+  it('is stored before a success is reported, which closes it', async () => {
+    const { promise, resolve } = promised();
+    storing = promise;
+    await fail(BACKOFF_AFTER_FAILURES);
+    const success = incidents.succeeded(ENDPOINT, Date.now());
+    await setImmediate();
+    assert.ok(!reported.includes('success'));
+    resolve();
+    await success;
+    assert.equal(reported.at(-1), 'success');
+    assert.equal(marks.length, 1);
+  });
+
+  it('is left to the incident if it cannot be stored', async () => {
+    storing = Promise.reject(new Error('MongoDB is away'));
+    await fail(BACKOFF_AFTER_FAILURES);
+    assert.deepEqual(reported, [1, BACKOFF_AFTER_FAILURES - 1]);
   });
 
   it('is reported at once also if the failures come while an earlier report is under way', async () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { BACKOFF_AFTER_FAILURES, probeWait } from '../../../src/domain/endpoint/incident.js';
+import { BACKOFF_AFTER_FAILURES, probeWait } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import {
   IncidentMachine,
   type IncidentStep,
   newIncident,
-} from '../../../src/domain/endpoint/incident-machine.js';
+} from '../../../src/domain/endpoint/breaker/incident-machine.js';
 
 const START = Date.parse('2026-11-27T12:00:00.000Z');
 const DISABLE_AFTER_MS = 3_600_000;

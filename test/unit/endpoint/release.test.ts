@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { probeWait } from '../../../src/domain/endpoint/incident.js';
+import { probeWait } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { answersWell, failsAgain, nextReleaseRate } from '../../../src/domain/endpoint/release.js';
 import { toUnits } from '../../../src/temporal/write/parked-deliveries.js';
 

@@ -26,6 +26,7 @@ import { createListenerExchange } from '../../../src/bin/service/listeners/liste
 import { createCheckpointCopy } from '../../../src/bin/service/log/checkpoint-copy.js';
 import { createStamp } from '../../../src/bin/service/log/timestamps.js';
 import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witnesses.js';
+import { MAX_PROVIDER_BYTES, providerFetch } from '../../../src/bin/service/openid.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { newSecretKey } from '../../../src/domain/access/secret-box.js';
 
@@ -147,6 +148,15 @@ const CALLERS: Record<string, Caller | string> = {
       assert.equal(await cosign?.({ note: 'note\n\n', size: 1, proofFrom: async () => [] }), 'note\n\n');
       assert.match(failed[0] ?? '', /longer than 16384 bytes|is encoded/);
     },
+  },
+  'src/api/openid/provider.ts': 'by oauth4webapi through the fetch of openid.ts',
+  'src/bin/service/openid.ts': {
+    most: MAX_PROVIDER_BYTES,
+    call: (url) =>
+      assert.rejects(
+        providerFetch(settings)(url, { method: 'GET', headers: {} }),
+        /longer than 262144 bytes/,
+      ),
   },
   'src/bin/service/watch/open-telemetry.ts': 'the exporter reads 4 MiB (MAX_RESPONSE_BODY_SIZE)',
   'packages/embedded-servers/src/binaries/mongo-binary.ts':

@@ -3,7 +3,7 @@ import { keepEndedLink } from './ended-link.js';
 import { renewSession } from './oauth.js';
 import { noteRateLimits } from './rate-limits.js';
 import { actingAccount } from './scope.js';
-import { BASE_PATH, currentRole, readSession, type Session, writeSession } from './session.js';
+import { BASE_PATH, currentRole, type Role, readSession, type Session, writeSession } from './session.js';
 
 export { HooklineError };
 
@@ -57,6 +57,19 @@ function withSession(request: Request, session: Session | undefined): Request {
 
 /** The public API of the server that this page came from. */
 export const api = new Hookline({ url: location.origin + BASE_PATH, fetch: send });
+
+/**
+ * Signs out of this browser.
+ *
+ * @param everywhere whether the token is to stop working as well: that of a person who signs in again
+ */
+export function endSession(role: Role, everywhere: boolean): void {
+  const token = readSession(role)?.token;
+  writeSession(role, undefined);
+  if (!everywhere || token === undefined) return;
+  // It ends by itself if this is lost.
+  void new Hookline({ url: location.origin + BASE_PATH, token }).delete('/v18.0/session').catch(() => {});
+}
 
 /** Who a token stands for, whoever is signed in. @throws {HooklineError} if it is refused */
 export function holderOf(token: string) {

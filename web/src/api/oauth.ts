@@ -10,14 +10,11 @@ const SCOPES: Record<Role, string> = {
 };
 
 /** State that is kept while the person is at the login's pages. */
-interface Pending {
+type Pending = {
   role: Role;
-  clientId: string;
-  state: string;
-  verifier: string;
   /** Where the person wanted to go. */
   returnTo: string;
-}
+} & ({ clientId: string; state: string; verifier: string } | { signIn: string });
 const PENDING = 'hookline.login';
 
 const CLIENT = 'hookline.client';
@@ -59,6 +56,34 @@ export async function beginLogin(role: Role, clientId: string): Promise<void> {
 }
 
 /**
+ * Begins single sign-on to the desk: the service says where, and keeps nothing; its sealed secrets stay in this tab.
+ *
+ * @throws Error that says why it failed
+ */
+export async function beginSingleSignOn(): Promise<void> {
+  const { url, sign_in } = await post('/sign_in/openid');
+  const pending: Pending = {
+    role: 'desk',
+    signIn: String(sign_in),
+    returnTo: location.pathname + location.search,
+  };
+  sessionStorage.setItem(PENDING, JSON.stringify(pending));
+  location.assign(String(url));
+}
+
+/** @throws Error with the problem that is answered */
+async function post(path: string, body: object = {}): Promise<Record<string, unknown>> {
+  const response = await fetch(BASE_PATH + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  if (!response.ok) throw new Error(String(answer['detail'] ?? 'The service cannot be reached. Try again.'));
+  return answer;
+}
+
+/**
  * Ends a login whose answer is in the address.
  *
  * @returns where the person wanted to go
@@ -70,6 +95,14 @@ export async function finishLogin(): Promise<string> {
   sessionStorage.removeItem(PENDING);
   if (text === null) throw new Error('This login was not begun in this tab. Sign in again.');
   const pending = JSON.parse(text) as Pending;
+  if ('signIn' in pending) {
+    const { token } = await post('/sign_in/openid/response', {
+      sign_in: pending.signIn,
+      response: location.search.slice(1),
+    });
+    writeSession(pending.role, { token: String(token) });
+    return pending.returnTo;
+  }
   const error = answer.get('error');
   if (error !== null) throw new Error(answer.get('error_description') ?? `The login was refused (${error}).`);
   const code = answer.get('code');

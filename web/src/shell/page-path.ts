@@ -6,6 +6,7 @@ export type PagePath =
   | 'deliveries'
   | 'deliveries/$id'
   | 'events'
+  | 'events/scheduled'
   | 'events/$id'
   | 'replays'
   | 'replays/new'

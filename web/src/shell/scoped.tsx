@@ -12,7 +12,8 @@ import { mayActFor, useAccount, useHolder, useHome } from './use-session.js';
 /** Pages of one account's things by their ids: an operator's link that names no account finds out whose they are. */
 const BY_ID = /\/(deliveries|events|endpoints|replays|erasures)\/\$id$/;
 /** Pages that an operator looks at for one account at a time. */
-const OF_ONE = /\/(replays|replays\/new|kinds|kinds\/\$id|exports|erasures|events|endpoints\/new)$/;
+const OF_ONE =
+  /\/(replays|replays\/new|kinds|kinds\/\$id|exports|erasures|events|events\/scheduled|endpoints\/new)$/;
 
 /** The page, for the account that its address names. */
 export function Scoped() {

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Role, writeSession } from '../api/session.js';
+import { endSession } from '../api/client.js';
+import type { Role } from '../api/session.js';
 import { Icon, type IconName } from '../ui/icons.js';
 import { To, useRole } from '../ui/link.js';
 import { AccountChoice } from './account-choice.js';
@@ -12,7 +13,7 @@ import { Scoped } from './scoped.js';
 import { Search } from './search.js';
 import { SignIn } from './sign-in.js';
 import { ThemeMenu } from './theme-menu.js';
-import { useHolder, useSession } from './use-session.js';
+import { mayAct, useHolder, useHome, useSession } from './use-session.js';
 
 interface Entry {
   page: PagePath;
@@ -76,10 +77,11 @@ export function Shell() {
 function Side({ role }: { role: Role }) {
   const [open, setOpen] = useState(false);
   const holder = useHolder();
+  const home = useHome().data;
   const navigate = useNavigate();
   /** Whoever signs in next may have another account than the address names. */
   const signOut = () => {
-    writeSession(role, undefined);
+    endSession(role, home?.type === 'desk_session');
     void navigate({ to: '/$role', params: { role }, search: { account: undefined } } as never);
   };
   return (
@@ -120,7 +122,10 @@ function Side({ role }: { role: Role }) {
         {holder.data && (
           <div className="name" title={holder.data.id}>
             {holder.data.account.name}
-            <div className="muted">{holder.data.name}</div>
+            <div className="muted">
+              {holder.data.name}
+              {mayAct(holder.data) ? '' : ' (may only read)'}
+            </div>
           </div>
         )}
         <button type="button" className="button quiet small" onClick={signOut}>

@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import { type EndedLink as EndedLinkType, endedLink } from '../api/ended-link.js';
-import { beginLogin, knownClient, redirectUri } from '../api/oauth.js';
+import { beginLogin, beginSingleSignOn, knownClient, redirectUri } from '../api/oauth.js';
 import { BASE_PATH, type Role, writeSession } from '../api/session.js';
 import { TextField } from '../ui/field.js';
 import { Brand } from './look/brand.js';
+import { SIGN_IN } from './look/read-meta.js';
 import { OUR_NAME, useLook } from './look/use-look.js';
 import { ThemeMenu } from './theme-menu.js';
 
@@ -55,6 +56,7 @@ export function SignIn({ role }: { role: Role }) {
                   <h1>{title}</h1>
                   <p className="muted">{text}</p>
                 </div>
+                {role === 'desk' && SIGN_IN?.single_sign_on && <SingleSignOn />}
                 <KeyForm role={role} />
                 <LoginForm role={role} />
               </>
@@ -78,6 +80,30 @@ function EndedLink({ link, name }: { link: EndedLinkType; name: string }) {
     <div className="stack tight" role="alert">
       <h1>Your link has expired</h1>
       <p>Go back to {link.return_url ? <a href={link.return_url}>{where}</a> : where} for a new one.</p>
+    </div>
+  );
+}
+
+/** Sign-in with the account that a person has in their organisation. */
+function SingleSignOn() {
+  const [error, setError] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const begin = () => {
+    setBusy(true);
+    beginSingleSignOn()
+      .catch((reason: Error) => setError(reason.message))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <div className="stack tight">
+      <button type="button" className="button primary" disabled={busy} onClick={begin}>
+        Single sign-on
+      </button>
+      {error !== undefined && (
+        <div className="notice bad" role="alert">
+          {error}
+        </div>
+      )}
     </div>
   );
 }

@@ -67,3 +67,8 @@ export function useMay(scope: string): boolean {
   const { data } = useHolder();
   return (data?.scopes as readonly string[] | undefined)?.includes(scope) ?? false;
 }
+
+/** Whether somebody may change things at all: people at the desk whose role is to read may not. */
+export function mayAct(home: Holder | undefined): boolean {
+  return home !== undefined && home.person?.role !== 'read';
+}

@@ -1,7 +1,8 @@
 import type { Scope } from '../../../domain/access/api-key.js';
+import type { DeskRole } from '../../../domain/access/desk-session.js';
 
 /** Owners that a token can have. */
-export const CALLER_TYPES = ['api_key', 'oauth_client', 'portal_session'] as const;
+export const CALLER_TYPES = ['api_key', 'oauth_client', 'portal_session', 'desk_session'] as const;
 
 /** Who sent a request, once it has been authenticated. */
 export interface Caller {
@@ -12,17 +13,19 @@ export interface Caller {
   home_account_id?: string;
   /** Whether the request names the account that it acts for. */
   names_account?: boolean;
-  /** The id of the API key or portal session, or of the OAuth client that holds the token. */
+  /** The id of the API key or the session, or of the OAuth client that holds the token. */
   id: string;
   /** SHA-256 of its token, by which the token can be checked again. */
   token_hash: string;
-  /** The name of the API key or portal session; absent for OAuth clients. */
+  /** The name of the API key, the portal session or the person at the desk; absent for OAuth clients. */
   name?: string;
+  /** The person who signed in to the desk, and the person's role. */
+  person?: { subject: string; role: DeskRole };
   /** The profile behind the token: what `GET /me` answers. */
   profile_id: string;
   scopes: readonly Scope[];
   /**
-   * When an API key or portal session stops working, ISO 8601; absent if it does not, and for OAuth tokens, whose
+   * When an API key or a session stops working, ISO 8601; absent if it does not, and for OAuth tokens, whose
    * client or person stays.
    */
   expires_at?: string;

@@ -21,6 +21,16 @@ export function refusePortal(ctx: Context): void {
   });
 }
 
+/** @throws Problem 403 if the caller's role at the desk may only read */
+export function refuseReader(ctx: Context): void {
+  if (ctx.state.caller.person?.role !== 'read') return;
+  throw new Problem(
+    'read_only',
+    'Your role at the desk may only read. Ask whoever manages your organisation’s sign-in for a role that may act.',
+    { headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope"` } },
+  );
+}
+
 /** The refusal of a caller whose token lacks a scope. */
 export function missingScope(scope: Scope): Problem {
   return new Problem(
@@ -84,6 +94,6 @@ export function requireLasting(ctx: Context): void {
   if (expires_at === undefined) return;
   throw new Problem(
     'expiring_key',
-    `This API key expires at ${expires_at}, and what it makes here would not. Use a key without an expiry.`,
+    `This token expires at ${expires_at}, and what it makes here would not. Use an API key without an expiry.`,
   );
 }

@@ -1,4 +1,5 @@
 import { API_KEY, isScope } from '../../../domain/access/api-key.js';
+import { DESK_SCOPES, DESK_TOKEN } from '../../../domain/access/desk-session.js';
 import { PORTAL_TOKEN } from '../../../domain/access/portal-session.js';
 import { ownProfileId } from '../../../domain/access/profile.js';
 import { hashSecret } from '../../../domain/access/secret-hash.js';
@@ -13,8 +14,8 @@ type Dependencies = Pick<ApiDependencies, 'database' | 'logger'>;
 const ACCESS_TOKEN = /^[\w-]{43}$/;
 
 /**
- * The caller that an API key, a portal token or an OAuth access token belongs to. Look-ups are cached for seconds;
- * expiry is exact.
+ * The caller that an API key, a token of a session or an OAuth access token belongs to. Look-ups are cached for
+ * seconds; expiry is exact.
  *
  * @throws Problem 401
  */
@@ -45,6 +46,7 @@ export function checkCredential(
 const CHECKS: Record<Caller['type'], (dependencies: Dependencies, hash: string) => Promise<Caller>> = {
   api_key: checkApiKey,
   portal_session: checkPortalToken,
+  desk_session: checkDeskToken,
   oauth_client: checkAccessToken,
 };
 
@@ -52,6 +54,7 @@ const CHECKS: Record<Caller['type'], (dependencies: Dependencies, hash: string) 
 function typeOf(token: string): Caller['type'] | undefined {
   if (token.startsWith(API_KEY.prefix)) return API_KEY.isOne(token) ? 'api_key' : undefined;
   if (token.startsWith(PORTAL_TOKEN.prefix)) return PORTAL_TOKEN.isOne(token) ? 'portal_session' : undefined;
+  if (token.startsWith(DESK_TOKEN.prefix)) return DESK_TOKEN.isOne(token) ? 'desk_session' : undefined;
   return ACCESS_TOKEN.test(token) ? 'oauth_client' : undefined;
 }
 
@@ -91,6 +94,20 @@ async function checkPortalToken({ database }: Dependencies, token_hash: string):
   const ends = { expires_at, token_expires_at: expires_at };
   const profile_id = ownProfileId(account_id);
   return { type: 'portal_session', account_id, id, token_hash, name, scopes, profile_id, ...ends };
+}
+
+async function checkDeskToken({ database }: Dependencies, token_hash: string): Promise<Caller> {
+  const session = await database.deskSessions.ofHash(token_hash);
+  if (!session) throw refuseToken('invalid_token', 'The desk session is unknown.');
+  const { account_id, id, name, subject, role, expires_at, revoked_at } = session;
+  if (revoked_at) throw refuseToken('revoked_token', `The desk session was ended at ${revoked_at}.`);
+  if (Date.parse(expires_at) <= sharedNow())
+    throw refuseToken('expired_token', `The desk session expired at ${expires_at}. Sign in again.`);
+  const scopes = DESK_SCOPES[role];
+  const ends = { expires_at, token_expires_at: expires_at };
+  const profile_id = ownProfileId(account_id);
+  const person = { subject, role };
+  return { type: 'desk_session', account_id, id, token_hash, name, person, scopes, profile_id, ...ends };
 }
 
 async function checkAccessToken({ database }: Dependencies, token_hash: string): Promise<Caller> {

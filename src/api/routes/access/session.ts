@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SCOPES } from '../../../domain/access/api-key.js';
+import { DESK_ROLES } from '../../../domain/access/desk-session.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { CALLER_TYPES } from '../../http/caller/caller.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
@@ -11,8 +12,10 @@ import { portalLookSchema } from './account-view.js';
 const sessionSchema = z
   .object({
     type: z.enum(CALLER_TYPES),
-    id: z.string().describe('key_…, client_… or ps_…'),
-    name: z.string().describe('Of the API key, the OAuth client or the portal session'),
+    id: z.string().describe('key_…, client_…, ps_… or ds_…'),
+    name: z
+      .string()
+      .describe('Of the API key, the OAuth client, the portal session or the person at the desk'),
     account: z
       .object({
         id: z.string(),
@@ -21,6 +24,13 @@ const sessionSchema = z
         portal: portalLookSchema.optional().describe('How its portal looks, if it has a look of its own'),
       })
       .describe('The account that the token acts for'),
+    person: z
+      .object({
+        subject: z.string().describe('As the identity provider calls the person'),
+        role: z.enum(DESK_ROLES).describe('read: each request that would change something is refused'),
+      })
+      .optional()
+      .describe('The person who signed in to the desk'),
     platform_id: z.string().optional().describe('The platform of the account'),
     profile_id: z.string().describe('The profile that GET /me returns'),
     scopes: z.array(z.enum(SCOPES)).describe('Scopes of the token'),
@@ -65,6 +75,7 @@ export function sessionOperations({ database, settings }: ApiDependencies): Oper
           id: caller.id,
           name: await nameOf(ctx),
           account: { id: caller.account_id, name, reference, portal },
+          person: caller.person,
           platform_id,
           profile_id: caller.profile_id,
           scopes: caller.scopes,
@@ -75,18 +86,23 @@ export function sessionOperations({ database, settings }: ApiDependencies): Oper
     }),
 
     operation('delete', '/session', 'endSession', {
-      summary: 'End the portal session that the token belongs to; the token stops working within 5 seconds',
+      summary:
+        'End the session of the portal or the desk that the token belongs to; the token stops working within 5 seconds',
       isAboutAccounts: true,
+      openToReaders: true,
       responses: { 204: { description: 'Ended' } },
       problems: ['not_a_portal_session'],
       async handle(_input, ctx) {
-        const { type, account_id, id } = ctx.state.caller;
-        if (type !== 'portal_session')
+        const { type, account_id, home_account_id = account_id, id } = ctx.state.caller;
+        const sessions =
+          (type === 'portal_session' && database.portalSessions) ||
+          (type === 'desk_session' && database.deskSessions);
+        if (!sessions)
           throw new Problem(
             'not_a_portal_session',
-            'Only a portal session is ended like this. Revoke an API key with DELETE /api_keys/{id}, an OAuth token at /oauth/revoke.',
+            'Only a session of the portal or the desk is ended like this. Revoke an API key with DELETE /api_keys/{id}, an OAuth token at /oauth/revoke.',
           );
-        await database.portalSessions.revoke(account_id, id, originOf(ctx));
+        await sessions.revoke(home_account_id, id, originOf(ctx, home_account_id));
       },
     }),
   ];

@@ -23,12 +23,14 @@ export const changeSchema = z
         type: z.enum(ACTOR_TYPES),
         id: z
           .string()
-          .describe('key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification'),
+          .describe(
+            'key_…, client_…, ps_…, the subject of a person at the desk, operator, subscriber, incident, rotation or verification',
+          ),
         name: z
           .string()
           .optional()
           .describe(
-            "Name of the account's API key, OAuth client or portal session; absent for those of other accounts, and for deleted ones",
+            "Name of the account's API key, OAuth client, portal session or person at the desk; absent for those of other accounts, and for deleted ones",
           ),
         person: z.string().optional().describe('The profile of the person for whom an OAuth client acted'),
         account_id: z
@@ -62,12 +64,19 @@ export const changeSchema = z
  * business; absent: all, for the operator alone
  */
 export async function withNames<T extends Change>(
-  { holders }: Pick<Database, 'holders'>,
+  { holders, deskSessions }: Pick<Database, 'holders' | 'deskSessions'>,
   { data, ...page }: Page<T>,
   accountId?: string,
 ): Promise<Page<T>> {
-  const ids = data.map(({ actor }) => actor.id);
-  const names = await holders.namesOf(ids, accountId);
-  const named = (actor: Change['actor']) => ({ ...actor, name: names.get(actor.id) });
+  const idsOf = (people: boolean) =>
+    data.flatMap(({ actor }) => ((actor.type === 'person') === people ? [actor.id] : []));
+  const [names, people] = await Promise.all([
+    holders.namesOf(idsOf(false), accountId),
+    deskSessions.namesOf(idsOf(true), accountId),
+  ]);
+  const named = (actor: Change['actor']) => ({
+    ...actor,
+    name: (actor.type === 'person' ? people : names).get(actor.id),
+  });
   return { ...page, data: data.map((change) => ({ ...change, actor: named(change.actor) })) };
 }

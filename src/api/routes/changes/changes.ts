@@ -14,7 +14,8 @@ import { timeParameter } from '../deliveries/filters.js';
 import { changeSchema, withNames } from './change-view.js';
 
 const RESOURCE = new RegExp(`^(${RESOURCE_KINDS.join('|')}):[\\w.]{1,128}$`);
-const ACTOR = /^[\w.]{1,128}$/;
+/** Also a subject of a person at the desk, as an identity provider writes it. */
+const ACTOR = /^[\x20-\x7e]{1,255}$/;
 
 const after = z
   .string()
@@ -34,7 +35,7 @@ export const changeParameters = {
     .regex(ACTOR, 'must be the id of an actor, such as key_01JD8F…')
     .optional()
     .describe(
-      'Who: an API key, an OAuth client, a profile for whose person a client acted, operator, subscriber, erasure, incident, rotation or verification',
+      'Who: an API key, an OAuth client, a profile for whose person a client acted, the subject of a person at the desk, operator, subscriber, erasure, incident, rotation or verification',
     ),
   action: z.enum(CHANGE_ACTIONS).optional().describe('Action'),
   outcome: z.enum(CHANGE_OUTCOMES).optional().describe('Whether it was done'),

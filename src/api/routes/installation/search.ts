@@ -77,6 +77,7 @@ export function searchOperations(dependencies: ApiDependencies): Operation[] {
     operation('post', '/installation/search', 'searchInstallation', {
       summary: 'Search all accounts by an id, a business key, the name of an account, or a host',
       ...OPERATORS,
+      openToReaders: true,
       body: z.strictObject({
         query: z
           .string()

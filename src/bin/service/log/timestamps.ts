@@ -3,6 +3,7 @@ import { rootCertificates } from 'node:tls';
 import { Agent, request } from 'undici';
 import type { Settings } from '../../../config/schema.js';
 import type { Stamp } from '../../../models/log/log.js';
+import { bytesOf } from '../../process/bytes-of.js';
 import { basicCredentials } from './basic-credentials.js';
 import type { LogWatch } from './log-watch.js';
 
@@ -37,14 +38,7 @@ export function createStamp(
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       if (answer.statusCode !== 200) throw new Error(`it responded with ${answer.statusCode}`);
-      const chunks: Buffer[] = [];
-      let length = 0;
-      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-        length += chunk.length;
-        if (length > most) throw new Error(`its response is longer than ${most} bytes`);
-        chunks.push(chunk);
-      }
-      return Buffer.concat(chunks);
+      return await bytesOf(answer.body as AsyncIterable<Buffer>, most);
     } finally {
       await agent.destroy();
     }

@@ -12,7 +12,7 @@ import type {
   Once,
   StoredTarget,
 } from '../../../domain/delivery/stored-event.js';
-import type { FailingMark } from '../../../domain/endpoint/incident.js';
+import type { FailingMark } from '../../../domain/endpoint/breaker/circuit-breaker.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { OrderPlaces } from '../../../domain/order/delivery-order.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';

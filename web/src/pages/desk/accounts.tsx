@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { AT_HOME, api } from '../../api/client.js';
 import type { Account } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
+import { mayAct, useHome } from '../../shell/use-session.js';
 import { Badge, capitalize } from '../../ui/badge.js';
 import { Confirm } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
@@ -15,6 +16,7 @@ import { NewKey } from './account/new-key.js';
 
 /** The page of all accounts: of the installation, or of a platform. */
 export function Accounts() {
+  const home = useHome().data;
   const list = useList<Account>(['accounts'], (after) =>
     api.get('/v18.0/accounts', { headers: AT_HOME, params: { query: { limit: PAGE_SIZE, after } } }),
   );
@@ -23,7 +25,7 @@ export function Accounts() {
       <PageHead
         title="Accounts"
         about="Each account has its own endpoints, events, keys and limits, and sees nothing of others."
-        actions={<NewAccount />}
+        actions={mayAct(home) && <NewAccount />}
       />
       <Card bare>
         <List list={list} empty={<Empty title="No accounts yet" />}>

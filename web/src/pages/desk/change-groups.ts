@@ -75,6 +75,7 @@ function hostIn(url: unknown): string | undefined {
 
 const WORDS: Record<string, string> = {
   api_key: 'API key',
+  desk_session: 'desk session',
   oauth_client: 'OAuth client',
   portal_session: 'portal link',
 };

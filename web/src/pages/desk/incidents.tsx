@@ -5,7 +5,7 @@ import { useEveryEndpoint } from '../../parts/endpoints/use-every-endpoint.js';
 import { useFailing } from '../../parts/endpoints/use-failing.js';
 import { useStats } from '../../parts/endpoints/use-stats.js';
 import { Card, PageHead } from '../../shell/page.js';
-import { useWhole } from '../../shell/use-session.js';
+import { useMay, useWhole } from '../../shell/use-session.js';
 import { ListenerBadge } from '../../ui/badge.js';
 import { formatCount } from '../../ui/count.js';
 import { To } from '../../ui/link.js';
@@ -100,6 +100,7 @@ function IncidentRow({
   open: number | undefined;
 }) {
   const { id, incident } = endpoint;
+  const mayRetry = useMay('deliveries:write');
   if (!incident) return null;
   const owner = account?.id;
   return (
@@ -136,16 +137,18 @@ function IncidentRow({
             >
               {open} {open === 1 ? 'delivery' : 'deliveries'}
             </To>
-            <div>
-              <To
-                page="replays/new"
-                account={owner}
-                search={{ endpoint_id: id, choice: 'retry' }}
-                className="small"
-              >
-                Retry them
-              </To>
-            </div>
+            {mayRetry && (
+              <div>
+                <To
+                  page="replays/new"
+                  account={owner}
+                  search={{ endpoint_id: id, choice: 'retry' }}
+                  className="small"
+                >
+                  Retry them
+                </To>
+              </div>
+            )}
           </>
         ) : (
           <span className="muted">Nothing</span>

@@ -44,6 +44,11 @@ export function Events() {
       <PageHead
         title="Events"
         about="What was posted, whether or not an endpoint wanted it. Those with open deliveries first, then the latest."
+        actions={
+          <To page="events/scheduled" className="button">
+            Scheduled events
+          </To>
+        }
       />
       <Filters count={Object.keys(filters).length}>
         <KindFilter kind={event_kind} change={(name) => set({ event_kind: name })} />

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { AT_HOME, api } from '../../../api/client.js';
 import type { Account as AccountType } from '../../../api/types.js';
 import { Card, PageHead } from '../../../shell/page.js';
-import { useHolderFor, useHome } from '../../../shell/use-session.js';
+import { mayAct, useHolderFor, useHome } from '../../../shell/use-session.js';
 import { Copyable } from '../../../ui/copy.js';
 import { To } from '../../../ui/link.js';
 import { PageTabs } from '../../../ui/page-tabs.js';
@@ -32,8 +32,9 @@ export function Account() {
     refetchInterval: ({ state }) => (state.data?.status === 'deleting' ? SOON_MS : false),
   });
   const manages =
-    home?.scopes.includes('admin') ||
-    (home?.scopes.includes('platform') && home.scopes.includes('keys:write'));
+    mayAct(home) &&
+    (home?.scopes.includes('admin') ||
+      (home?.scopes.includes('platform') && home.scopes.includes('keys:write')));
   return (
     <Loaded query={account} lines={6} page>
       {(data) => {

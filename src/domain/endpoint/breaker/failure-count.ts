@@ -1,15 +1,11 @@
-import type { Timings } from '../timings.js';
-import { BACKOFF_AFTER_FAILURES, type FailingMark, type FailureReport, probeWait } from './incident.js';
+import type { Timings } from '../../timings.js';
+import { BACKOFF_AFTER_FAILURES } from './circuit-breaker.js';
+import type { FailureReport } from './incident.js';
 
 /** From so many failures on, they are reported soon. */
 const REPORT_SOON_AFTER = BACKOFF_AFTER_FAILURES / 2;
 /** Nothing is kept for longer than this part of the time between probes. */
 const REPORTS_PER_PROBE = 2;
-/**
- * So long after the report that has deliveries wait, the endpoint's mark says so at the latest, even if the machine is
- * busy. Milliseconds.
- */
-export const MARKED_AFTER_MS = 3_000;
 
 interface FailureSettings {
   probeIntervalMs: number;
@@ -25,8 +21,6 @@ export class FailureCount {
   readonly since: number;
   private reported = 0;
   private unreported = 0;
-  /** When there were enough of them that deliveries wait. */
-  private manySince = 0;
   private over = false;
   private last: Pick<FailureReport, 'said' | 'attempt'> = { said: '' };
   private lastAt = 0;
@@ -40,7 +34,6 @@ export class FailureCount {
     this.unreported += 1;
     this.last = { said, ...(attempt !== undefined && { attempt }) };
     this.lastAt = now;
-    if (this.areMany && this.manySince === 0) this.manySince = now;
   }
 
   /**
@@ -55,14 +48,15 @@ export class FailureCount {
     return this.over;
   }
 
-  /** Whether there are so many failures that deliveries wait. */
-  get areMany(): boolean {
-    return this.reported + this.unreported >= BACKOFF_AFTER_FAILURES;
+  /** Whether the latest failure is the one that opens the circuit breaker: deliveries wait from now on. */
+  get opensBreaker(): boolean {
+    return this.reported + this.unreported === BACKOFF_AFTER_FAILURES;
   }
 
   /** Whether deliveries are about to wait, and the incident has not heard that yet. */
   get isUrgent(): boolean {
-    return this.areMany && this.reported < BACKOFF_AFTER_FAILURES;
+    const { reported, unreported } = this;
+    return reported < BACKOFF_AFTER_FAILURES && reported + unreported >= BACKOFF_AFTER_FAILURES;
   }
 
   /** Whether there is anything to report. */
@@ -88,15 +82,5 @@ export class FailureCount {
     this.reported += count;
     this.unreported = 0;
     return { count, ...this.last, ago_ms: Math.max(now - this.lastAt, 0) };
-  }
-
-  /**
-   * How the endpoint fails if its deliveries are about to wait, and the mark that the incident makes does not say so
-   * yet. Until then, all that is accepted would be attempted.
-   */
-  mark({ probeIntervalMs, timings }: FailureSettings, now: number): FailingMark | undefined {
-    if (now - this.manySince > MARKED_AFTER_MS) return undefined;
-    const probedAt = this.since + probeWait(0, probeIntervalMs, timings);
-    return { since: new Date(this.since).toISOString(), backoff_until: new Date(probedAt).toISOString() };
   }
 }

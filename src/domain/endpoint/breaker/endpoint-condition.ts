@@ -1,22 +1,18 @@
-import { UNITS } from '../basics/duration.js';
-import type { Timings } from '../timings.js';
+import { UNITS } from '../../basics/duration.js';
+import type { Timings } from '../../timings.js';
+import { type FailingMark, type HeldBack, isOpen } from './circuit-breaker.js';
 import { FailureCount } from './failure-count.js';
-import type { FailingMark } from './incident.js';
-import { MAX_JITTER } from './retry-schedule.js';
 
 /** How many attempts at one endpoint a process has in flight at once. */
 export const SLOTS = {
-  /** While the endpoint answers well. */
+  /** Of one that has taken an attempt lately. */
   most: 64,
   /**
-   * The first ones at an endpoint that was not attempted lately; each success allows one more, so they double with each
-   * round of responses (a slow start, as TCP has one: RFC 5681, section 3.1). Each attempt of a burst needs a
-   * connection of its own, which is much work on both sides.
+   * Of any other. Each attempt of a burst needs a connection of its own, which is much work on both sides; and where it
+   * hangs, as many reach their time limit together.
    */
   first: 16,
-  /** While it takes attempts, but slowly. */
-  mostWhileSlow: 32,
-  /** The fewest in flight, however badly the endpoint answers: one of them shows when it answers again. */
+  /** While its circuit breaker is open: one of them shows when it answers again. */
   fewest: 4,
   /** How long a slot is waited for, if it is likely to be free by then. Milliseconds. */
   waitMs: 1_000,
@@ -24,11 +20,6 @@ export const SLOTS = {
 
 /** How long a failure or a slow response is remembered, unless a quick success comes before, milliseconds. */
 const REMEMBERED_MS = UNITS.m;
-/**
- * When a probe is due, the mark is renewed and the probe is made. Within this time, milliseconds, or deliveries go on:
- * a busy machine needs some of it, and all that came meanwhile would be attempted.
- */
-const RENEWAL_MS = 30_000;
 /** How long an attempt is thought to take at an endpoint that has not answered yet, milliseconds. */
 const FIRST_GUESS_MS = 250;
 /** An endpoint is silent while an attempt in flight has taken this many times the mean duration. */
@@ -45,23 +36,7 @@ export interface ConditionSettings {
    * would blame half of the endpoints.
    */
   slowMs: number;
-  /** The wait before the first of an incident's later probes, milliseconds. */
-  probeIntervalMs: number;
   timings: Timings;
-}
-
-/** Why an attempt waits, and for how long. A Temporal payload. */
-export interface HeldBack {
-  kind: 'not_attempted';
-  endpoint: 'failing' | 'busy';
-  /** Failing: since when. ISO 8601, UTC. */
-  since?: string;
-  /** Busy: attempts that wait for its response. */
-  in_flight?: number;
-  /** Busy: as many as its owner allows at once, in all processes. */
-  most?: number;
-  /** Milliseconds. */
-  look_again_ms: number;
 }
 
 /** An attempt in flight. */
@@ -71,9 +46,9 @@ export interface AttemptInFlight {
 }
 
 /**
- * State of one endpoint as one process has seen it, and the decisions that follow from it: in which queue its attempts
- * are made, how many at once, which of them wait, and when its failures are reported. Where an endpoint hangs, it takes
- * no connections and no time from others, not even from one at the same host. It is a guess that costs nothing, not a
+ * State of one endpoint as one process has seen it, beside its circuit breaker, which is stored with the endpoint: in
+ * which queue its attempts are made, how many at once, and how many have failed. Where an endpoint hangs, it takes no
+ * connections and no time from others, not even from one at the same host. It is a guess that costs nothing, not a
  * record. Times are milliseconds since the epoch.
  */
 export class EndpointCondition {
@@ -84,22 +59,12 @@ export class EndpointCondition {
   private readonly settings: ConditionSettings;
   /** The oldest first. */
   private readonly inFlight = new Set<AttemptInFlight>();
-  /**
-   * How many may be in flight. A failure halves it, and a success raises it by one: it doubles with each round of
-   * answers.
-   */
-  private limit: number = SLOTS.first;
-  /** Attempts that began before this no longer change the limit: they have lowered it already. */
-  private loweredAt = 0;
-  /** When its latest attempt ended. */
-  private idleSince = 0;
+  /** When the latest attempts began and ended that have succeeded. */
+  private readonly success = { began: 0, ended: Number.NEGATIVE_INFINITY };
   private meanMs = FIRST_GUESS_MS;
   private unhealthyUntil = 0;
-  /** When those that found no slot ask again, the latest of them, and how many more may at that time. */
+  /** When the next of those that found no slot asks again. */
   private askAgainAt = 0;
-  private leftInRound = 0;
-  /** When the latest attempt began that has succeeded. */
-  private succeededSince = 0;
   /** Its latest failures in a row, as far as this process has seen them. */
   private counted: FailureCount | undefined;
 
@@ -115,29 +80,11 @@ export class EndpointCondition {
    */
   isTroubled(mark: FailingMark | undefined, quickSince: number, now: number): boolean {
     return (
-      mark !== undefined || this.unhealthyUntil > now || this.isSaturated(now) || this.hangs(quickSince, now)
+      mark !== undefined ||
+      this.unhealthyUntil > now ||
+      this.isSaturated(mark, now) ||
+      this.hangs(quickSince, now)
     );
-  }
-
-  /**
-   * Why its first attempts wait, if they do: it keeps failing. A probe that succeeds ends that, and so does a time of
-   * {@link RENEWAL_MS} without a probe.
-   *
-   * @param mark as stored with the endpoint; until it says so, this process goes by the failures that it has seen
-   * @param random from 0 up to 1
-   */
-  heldBack(mark: FailingMark | undefined, now: number, random: number): HeldBack | undefined {
-    const endOf = ({ backoff_until = '' }: FailingMark) => Date.parse(backoff_until) + RENEWAL_MS;
-    const marks = [mark, this.failures?.mark(this.settings, now)];
-    const failing = marks.find((one) => one && endOf(one) > now);
-    if (!failing) return undefined;
-    const wait = endOf(failing) - now + this.settings.timings.missed_release_ms;
-    return {
-      kind: 'not_attempted',
-      endpoint: 'failing',
-      since: failing.since,
-      look_again_ms: Math.ceil(wait * (1 + MAX_JITTER * random)),
-    };
   }
 
   /**
@@ -145,53 +92,43 @@ export class EndpointCondition {
    *
    * @param isChosen a person or a release, which has a rate of its own, asks for them: they heed the most alone
    */
-  freeSlots(isChosen = false): number {
-    return (isChosen ? this.most : this.slots) - this.inFlight.size;
+  freeSlots(mark: FailingMark | undefined, now: number, isChosen = false): number {
+    return (isChosen ? this.most : this.slots(mark, now)) - this.inFlight.size;
   }
 
   /** How long one more would have to wait, if all slots are taken. Milliseconds. */
-  expectedMs(now: number): number {
-    const isSilent = this.isSilent(now);
-    const rounds = roundsUntil(this.waiting.size + 1, this.slots, isSilent ? this.slots : this.most);
+  expectedMs(mark: FailingMark | undefined, now: number): number {
+    const rounds = (this.waiting.size + 1) / this.slots(mark, now);
     // What one endpoint holds up began at about the same time, so no slot is free much sooner than all of them.
-    return this.estimateMs(now) * (isSilent ? Math.max(rounds, 1) : rounds);
+    return this.estimateMs(now) * (this.isSilent(now) ? Math.max(rounds, 1) : rounds);
   }
 
   /**
-   * There is no slot. Those who are told so ask again in rounds, as many in each as there are slots, so that those of a
-   * group come together: each call gives away a place.
+   * There is no slot. Those who are told so ask again in rounds, as many in each as there may be attempts, so that
+   * those of a group come together: each call gives away a place.
    */
-  busy(now: number): HeldBack {
+  busy(mark: FailingMark | undefined, now: number): HeldBack {
     const { slots_ask_ms, slots_ask_silent_ms, slots_ask_at_last_ms } = this.settings.timings;
-    const estimate = this.estimateMs(now);
-    const roundMs = this.isSilent(now)
-      ? Math.max(2 * estimate, slots_ask_silent_ms)
-      : Math.max(estimate, slots_ask_ms);
-    if (this.leftInRound === 0 || this.askAgainAt <= now) {
-      this.askAgainAt = Math.min(Math.max(this.askAgainAt, now) + roundMs, now + slots_ask_at_last_ms);
-      // If the endpoint answers until then, there are twice as many slots; where its owner has limited them, each is
-      // used as often as there is time for in a round.
-      this.leftInRound = Math.max(
-        Math.min(2 * this.slots, this.most),
-        this.most < SLOTS.most ? Math.floor((this.slots * roundMs) / Math.max(estimate, 1)) : 0,
-      );
-    }
-    this.leftInRound -= 1;
-    const look_again_ms = Math.ceil(this.askAgainAt - now);
+    const estimate = Math.max(this.estimateMs(now), 1);
+    const isSilent = this.isSilent(now);
+    const roundMs = isSilent ? Math.max(2 * estimate, slots_ask_silent_ms) : Math.max(estimate, slots_ask_ms);
+    const inRound = this.slots(mark, now) * (isSilent ? 1 : Math.floor(roundMs / estimate));
+    const at = Math.max(this.askAgainAt, now + roundMs);
+    this.askAgainAt = Math.min(at + roundMs / inRound, now + slots_ask_at_last_ms + roundMs);
+    const rounds = Math.max(Math.floor((at - now) / roundMs), 1);
+    const look_again_ms = Math.ceil(Math.min(rounds * roundMs, slots_ask_at_last_ms));
     const allowed = this.most < SLOTS.most && { most: this.most };
     const in_flight = this.inFlight.size;
     return { kind: 'not_attempted', endpoint: 'busy', in_flight, ...allowed, look_again_ms };
   }
 
   /** The same, if a slot would have to be waited for too long. */
-  refusal(now: number): HeldBack | undefined {
-    return this.freeSlots() <= 0 && this.expectedMs(now) > SLOTS.waitMs ? this.busy(now) : undefined;
+  refusal(mark: FailingMark | undefined, now: number): HeldBack | undefined {
+    const isFull = this.freeSlots(mark, now) <= 0 && this.expectedMs(mark, now) > SLOTS.waitMs;
+    return isFull ? this.busy(mark, now) : undefined;
   }
 
   begin(now: number): AttemptInFlight {
-    const isRested =
-      this.inFlight.size === 0 && now - this.idleSince >= this.settings.timings.slots_rested_ms;
-    if (isRested) this.limit = Math.min(this.limit, SLOTS.first);
     const attempt = { began: now };
     this.inFlight.add(attempt);
     return attempt;
@@ -206,17 +143,11 @@ export class EndpointCondition {
     const { slowMs } = this.settings;
     const took = now - attempt.began;
     this.inFlight.delete(attempt);
-    this.idleSince = now;
     this.meanMs += LATEST_WEIGHT * (took - this.meanMs);
-    if (taken) {
-      this.limit = Math.min(this.limit + 1, took < slowMs ? SLOTS.most : SLOTS.mostWhileSlow);
-    } else if (attempt.began >= this.loweredAt) {
-      this.limit = Math.max(Math.floor(this.limit / 2), SLOTS.fewest);
-      this.loweredAt = now;
-    }
     const isWell = taken && !this.isSlow(attempt, quickSince, now);
     if (!this.isPast(attempt.began)) this.unhealthyUntil = isWell ? 0 : now + REMEMBERED_MS;
-    if (taken) this.succeededSince = Math.max(this.succeededSince, attempt.began);
+    if (taken) this.success.ended = now;
+    if (taken) this.success.began = Math.max(this.success.began, attempt.began);
     return taken && took < slowMs / QUICK;
   }
 
@@ -237,7 +168,7 @@ export class EndpointCondition {
   /** Notes a success. @param began when the attempt began @returns the failures before it, if there were any */
   succeeded(began: number): FailureCount | undefined {
     const { failures } = this;
-    this.succeededSince = Math.max(this.succeededSince, began);
+    this.success.began = Math.max(this.success.began, began);
     failures?.end();
     return failures;
   }
@@ -247,9 +178,11 @@ export class EndpointCondition {
     this.inFlight.delete(attempt);
   }
 
-  /** How many may be in flight now, whoever asks. */
-  private get slots(): number {
-    return Math.min(this.limit, this.most);
+  /** How many may be in flight now, unless they are chosen. */
+  private slots(mark: FailingMark | undefined, now: number): number {
+    const isWell = now - this.success.ended < this.settings.timings.slots_rested_ms;
+    const usual = isWell ? SLOTS.most : SLOTS.first;
+    return Math.min(isOpen(mark, now) ? SLOTS.fewest : usual, this.most);
   }
 
   /** Failures since the latest success; `undefined` if this process knows of none. */
@@ -262,7 +195,7 @@ export class EndpointCondition {
    * just after its return.
    */
   private isPast(began: number): boolean {
-    return began < this.succeededSince;
+    return began < this.success.began;
   }
 
   /**
@@ -281,9 +214,9 @@ export class EndpointCondition {
     return slow.length > SLOTS.fewest || slow.some(({ began }) => !this.isPast(began));
   }
 
-  private isSaturated(now: number): boolean {
-    if (this.freeSlots() > 0) return false;
-    return this.silentMs(now) >= this.settings.slowMs / QUICK || this.expectedMs(now) > SLOTS.waitMs;
+  private isSaturated(mark: FailingMark | undefined, now: number): boolean {
+    if (this.freeSlots(mark, now) > 0) return false;
+    return this.silentMs(now) >= this.settings.slowMs / QUICK || this.expectedMs(mark, now) > SLOTS.waitMs;
   }
 
   /** How long the oldest attempt in flight has been waiting for its response. */
@@ -301,13 +234,4 @@ export class EndpointCondition {
   private estimateMs(now: number): number {
     return Math.max(this.meanMs, this.silentMs(now));
   }
-}
-
-/**
- * How many rounds of responses it takes until so many have had a slot, if each round has twice as many slots as the one
- * before, up to the most.
- */
-function roundsUntil(waiting: number, slots: number, most: number): number {
-  if (waiting <= slots || slots >= most) return waiting / slots;
-  return 1 + roundsUntil(waiting - slots, Math.min(2 * slots, most), most);
 }

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { roomFor } from '../basics/bounded-memory.js';
-import { sharedNow } from '../time/shared-time.js';
-import { type ConditionSettings, EndpointCondition, type HeldBack, SLOTS } from './endpoint-condition.js';
-import type { FailingMark } from './incident.js';
+import { roomFor } from '../../basics/bounded-memory.js';
+import { sharedNow } from '../../time/shared-time.js';
+import { type FailingMark, type HeldBack, heldBack } from './circuit-breaker.js';
+import { type ConditionSettings, EndpointCondition, SLOTS } from './endpoint-condition.js';
 
 /** Endpoints that are remembered: those that were attempted last. */
 const MAX_REMEMBERED = 10_000;
@@ -21,6 +21,8 @@ export interface Placement {
 
 /** How an attempt is made. */
 export interface SlotRequest {
+  /** As stored with the endpoint. */
+  mark?: FailingMark | undefined;
   isDirect: boolean;
   /** How long it waits for a slot at most, milliseconds. */
   waitMs?: number;
@@ -77,16 +79,16 @@ export class EndpointConditions {
    * @param mark as stored with the endpoint, as far as it is known
    */
   place(endpointId: string, mark: FailingMark | undefined): Placement {
-    const held = this.heldBack(endpointId, mark);
+    const held = this.heldBack(mark);
     if (held) return { isolated: true, held };
     if (!this.isIsolated(endpointId, mark)) return { isolated: false };
-    const busy = this.asked(endpointId).refusal(this.now());
+    const busy = this.asked(endpointId).refusal(mark, this.now());
     return { isolated: true, ...(busy && { held: busy }) };
   }
 
-  /** Why a first attempt waits for the endpoint, if it does. */
-  heldBack(endpointId: string, mark: FailingMark | undefined): HeldBack | undefined {
-    return this.asked(endpointId).heldBack(mark, this.now(), Math.random());
+  /** Why a first attempt waits for an endpoint, if it does. */
+  heldBack(mark: FailingMark | undefined): HeldBack | undefined {
+    return heldBack(mark, this.now(), this.settings.timings, Math.random());
   }
 
   /** Whether an attempt belongs in the isolated lane. */
@@ -98,25 +100,26 @@ export class EndpointConditions {
   /** Takes a slot, or waits for one, if one is likely to be free in time. */
   async take(
     endpointId: string,
-    { isDirect, waitMs = SLOTS.waitMs, isChosen = false, most = SLOTS.most }: SlotRequest,
+    { mark, isDirect, waitMs = SLOTS.waitMs, isChosen = false, most = SLOTS.most }: SlotRequest,
   ): Promise<AttemptSlot | HeldBack> {
     const condition = this.of(endpointId);
     condition.most = most;
-    const isFree = () => condition.freeSlots(isChosen) > 0;
-    if (!isFree() && condition.expectedMs(this.now()) <= waitMs) await untilFree(condition, waitMs);
-    return isFree() ? this.begin(condition, isDirect) : condition.busy(this.now());
+    const isFree = () => condition.freeSlots(mark, this.now(), isChosen) > 0;
+    if (!isFree() && condition.expectedMs(mark, this.now()) <= waitMs) await untilFree(condition, waitMs);
+    return isFree() ? this.begin(condition, mark, isDirect) : condition.busy(mark, this.now());
   }
 
   private asked(endpointId: string): EndpointCondition {
     return this.known.peek(endpointId) ?? this.unknown;
   }
 
-  private begin(condition: EndpointCondition, isDirect: boolean): AttemptSlot {
+  private begin(condition: EndpointCondition, mark: FailingMark | undefined, isDirect: boolean): AttemptSlot {
     const attempt = condition.begin(this.now());
     if (isDirect) this.directAttempts += 1;
     const wakeNext = () => {
       if (isDirect) this.directAttempts -= 1;
-      for (const wake of [...condition.waiting].slice(0, Math.max(condition.freeSlots(), 0))) wake();
+      const free = Math.max(condition.freeSlots(mark, this.now()), 0);
+      for (const wake of [...condition.waiting].slice(0, free)) wake();
     };
     return {
       kind: 'slot',
@@ -128,7 +131,7 @@ export class EndpointConditions {
       giveBack: () => {
         condition.giveBack(attempt);
         wakeNext();
-        return condition.busy(this.now());
+        return condition.busy(mark, this.now());
       },
     };
   }

@@ -1,17 +1,11 @@
-import { formatDuration } from '../basics/duration.js';
-import type { OperationalEvent } from '../event/operational-event.js';
-import { recordedTime } from '../time/recorded-time.js';
-import { TIMINGS, type Timings } from '../timings.js';
-import { GONE } from './endpoint.js';
-import type { EndpointKey } from './endpoint-key.js';
-import {
-  BACKOFF_AFTER_FAILURES,
-  type FailingMark,
-  type FailureReport,
-  type IncidentOutcome,
-  type OpenIncident,
-  probeWait,
-} from './incident.js';
+import { formatDuration } from '../../basics/duration.js';
+import type { OperationalEvent, OperationalKind } from '../../event/operational-event.js';
+import { recordedTime } from '../../time/recorded-time.js';
+import { TIMINGS, type Timings } from '../../timings.js';
+import { GONE } from '../endpoint.js';
+import type { EndpointKey } from '../endpoint-key.js';
+import { BACKOFF_AFTER_FAILURES, type FailingMark, probeWait } from './circuit-breaker.js';
+import type { FailureReport, IncidentOutcome, OpenIncident } from './incident.js';
 
 export interface IncidentSettings {
   endpoint: EndpointKey;
@@ -286,7 +280,7 @@ export class IncidentMachine {
     return { kind: 'ended', outcome, next: sum(next, this.reports) };
   }
 
-  private event(kind: string, at: string, facts: Record<string, unknown>): OperationalEvent {
+  private event(kind: OperationalKind, at: string, facts: Record<string, unknown>): OperationalEvent {
     const { account_id, endpoint_id } = this.settings.endpoint;
     const transition = `${this.state.id}:${kind}`;
     return { account_id, kind, at: recordedTime(at), transition, payload: { endpoint_id, ...facts } };

@@ -1,0 +1,226 @@
+import { LRUCache } from 'lru-cache';
+import * as oauth from 'oauth4webapi';
+import { UNITS } from '../../domain/basics/duration.js';
+import { isSecureOrLocal, parseUrl } from '../../domain/basics/parse-url.js';
+import { withTimeout } from '../../domain/basics/with-timeout.js';
+
+/** How long a step of a sign-in may take, with all that the provider is asked in it. Milliseconds. */
+const STEP_MS = 6_000;
+/** How long the provider's metadata are remembered, milliseconds. */
+const METADATA_MS = UNITS.h;
+/** How far the provider's clock may be off, seconds. */
+const CLOCK_TOLERANCE_S = 60;
+
+/** The provider cannot be reached, does not respond as OpenID Connect has it, or refuses Hookline itself. */
+export class ProviderUnavailableError extends Error {
+  override readonly name = 'ProviderUnavailableError';
+}
+
+/** The provider's response does not sign a person in. Messages hold codes alone, nothing of a token. */
+export class SignInRefusedError extends Error {
+  override readonly name = 'SignInRefusedError';
+}
+
+/** Hookline as the provider's client. */
+export interface OpenIdClient {
+  issuer: string;
+  clientId: string;
+  /** Absent: a public client. */
+  clientSecret: string | undefined;
+  scope: string;
+  redirectUri: string;
+  /** A claim that is looked for in UserInfo if the ID token lacks it. */
+  hasClaim(claims: object): boolean;
+}
+
+/** Sends a request, within limits of time and length, and follows no redirect. */
+export type ProviderFetch = (
+  url: string,
+  request: { method: string; headers: Record<string, string>; body?: string },
+) => Promise<Response>;
+
+/** Secrets of one sign-in, which only the browser that began it, and the provider's response to it, lead back to. */
+export interface Challenge {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+export function newChallenge(): Challenge {
+  return {
+    state: oauth.generateRandomState(),
+    nonce: oauth.generateRandomNonce(),
+    verifier: oauth.generateRandomCodeVerifier(),
+  };
+}
+
+/**
+ * An OpenID provider: discovery, authorization code with PKCE, state and nonce, and an ID token whose signature,
+ * issuer, audience and times are checked. `oauth4webapi` makes and checks the messages.
+ */
+export class OpenIdProvider {
+  readonly #client: OpenIdClient;
+  readonly #options: ReturnType<typeof optionsOf>;
+  /** Those who ask at the same time share a request. A failure is not remembered. */
+  readonly #metadata: LRUCache<string, oauth.AuthorizationServer>;
+
+  constructor(client: OpenIdClient, fetch: ProviderFetch) {
+    this.#client = client;
+    this.#options = optionsOf(fetch);
+    this.#metadata = new LRUCache({ max: 1, ttl: METADATA_MS, fetchMethod: () => this.#discover() });
+  }
+
+  /** The host of the provider, as people know it. */
+  get host(): string {
+    return new URL(this.#client.issuer).host;
+  }
+
+  /** The address where a person signs in. @throws ProviderUnavailableError */
+  authorizationUrl({ state, nonce, verifier }: Challenge): Promise<string> {
+    return inTime(async () => {
+      const { authorization_endpoint = '' } = await this.#server();
+      const url = parseUrl(authorization_endpoint);
+      if (!url || !isSecureOrLocal(url))
+        throw new ProviderUnavailableError('its authorization_endpoint is not https');
+      const parameters = {
+        response_type: 'code',
+        client_id: this.#client.clientId,
+        redirect_uri: this.#client.redirectUri,
+        scope: this.#client.scope,
+        state,
+        nonce,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      return url.href;
+    });
+  }
+
+  /**
+   * The claims about the person who has signed in.
+   *
+   * @param response parameters with which the provider sent the person back
+   * @throws ProviderUnavailableError or SignInRefusedError
+   */
+  claims(response: URLSearchParams, challenge: Challenge): Promise<oauth.IDToken> {
+    return inTime(async () => {
+      const server = await this.#server();
+      try {
+        return await this.#exchange(server, response, challenge);
+      } catch (error) {
+        throw asOurs(error);
+      }
+    });
+  }
+
+  async #exchange(
+    server: oauth.AuthorizationServer,
+    parameters: URLSearchParams,
+    { state, nonce, verifier }: Challenge,
+  ): Promise<oauth.IDToken> {
+    const { clientId, redirectUri, hasClaim } = this.#client;
+    const client = { client_id: clientId, [oauth.clockTolerance]: CLOCK_TOLERANCE_S };
+    const answer = oauth.validateAuthResponse(server, client, parameters, state);
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      this.#authentication(server),
+      answer,
+      redirectUri,
+      verifier,
+      this.#options,
+    );
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
+      expectedNonce: nonce,
+      requireIdToken: true,
+    });
+    await oauth.validateApplicationLevelSignature(server, response, this.#options);
+    const claims = oauth.getValidatedIdTokenClaims(tokens);
+    if (!claims) throw new SignInRefusedError('no ID token');
+    if (hasClaim(claims) || server.userinfo_endpoint === undefined) return claims;
+    const userInfo = await oauth.userInfoRequest(server, client, tokens.access_token, this.#options);
+    return { ...(await oauth.processUserInfoResponse(server, client, claims.sub, userInfo)), ...claims };
+  }
+
+  #authentication({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
+    const { clientSecret } = this.#client;
+    if (clientSecret === undefined) return oauth.None();
+    const byPost = methods !== undefined && !methods.includes('client_secret_basic');
+    return byPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret);
+  }
+
+  async #server(): Promise<oauth.AuthorizationServer> {
+    const server = await this.#metadata.fetch('');
+    if (!server) throw new ProviderUnavailableError('its metadata were not read');
+    return server;
+  }
+
+  async #discover(): Promise<oauth.AuthorizationServer> {
+    const issuer = new URL(this.#client.issuer);
+    const response = await oauth.discoveryRequest(issuer, this.#options);
+    return oauth.processDiscoveryResponse(issuer, response).catch(() => {
+      throw new ProviderUnavailableError(
+        `its discovery document (${response.status}) is not valid, or of another issuer`,
+      );
+    });
+  }
+}
+
+/** Gives a step up that takes too long. @throws ProviderUnavailableError */
+function inTime<T>(step: () => Promise<T>): Promise<T> {
+  return withTimeout(STEP_MS, step()).catch((error: unknown) => {
+    if (error instanceof ProviderUnavailableError || error instanceof SignInRefusedError) throw error;
+    throw new ProviderUnavailableError(codeOf(error));
+  });
+}
+
+/** How the library sends requests. */
+function optionsOf(fetch: ProviderFetch) {
+  return {
+    // Plain http is for this machine alone, which `ask` sees to.
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: (
+      url: string,
+      { method, headers, body }: { method: string; headers: Record<string, string>; body?: unknown },
+    ) =>
+      ask(fetch, url, {
+        method,
+        headers,
+        ...(body !== undefined && body !== null && { body: String(body) }),
+      }),
+  };
+}
+
+/** @throws ProviderUnavailableError */
+async function ask(fetch: ProviderFetch, url: string, request: Parameters<ProviderFetch>[1]) {
+  const to = parseUrl(url);
+  if (!to || !isSecureOrLocal(to)) throw new ProviderUnavailableError('one of its endpoints is not https');
+  const response = await fetch(url, request).catch((error: unknown) => {
+    throw new ProviderUnavailableError(`${to.host}: ${codeOf(error)}`);
+  });
+  if (response.status >= 500) throw new ProviderUnavailableError(`${to.host} responds ${response.status}`);
+  return response;
+}
+
+/** An error of the library as one of ours, with its code alone: its cause can have tokens in it. */
+function asOurs(error: unknown): ProviderUnavailableError | SignInRefusedError {
+  if (error instanceof ProviderUnavailableError || error instanceof SignInRefusedError) return error;
+  // The code was used, has expired or is another's. Other errors, such as invalid_client, are about Hookline.
+  if (error instanceof oauth.ResponseBodyError && error.error !== 'invalid_grant')
+    return new ProviderUnavailableError(`its token endpoint responds ${error.status} (${word(error.error)})`);
+  if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError)
+    return new SignInRefusedError(word(error.error));
+  return new SignInRefusedError(codeOf(error));
+}
+
+/** A code that a provider sends, if it has the form of one. */
+function word(code: string): string {
+  return /^[\w.-]{1,64}$/.test(code) ? code : 'an error';
+}
+
+function codeOf(error: unknown): string {
+  const { code, cause, name } = error as { code?: unknown; cause?: { code?: unknown }; name?: unknown };
+  const found = [code, cause?.code, name].find((one) => typeof one === 'string');
+  return word(String(found ?? 'an error'));
+}
