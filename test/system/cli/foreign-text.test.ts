@@ -14,7 +14,7 @@ import { inProcess } from '../../support/programs/command.js';
 const HOSTILE = '\u001b[8m\nFORGED\r\u009b8m\u202e\u2028FORGED\u0085FORGED\u0007';
 const DELIVERY = 'dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN';
 
-/** Call of each command that uses a server. */
+/** Call of each command that uses a server. `outbox` needs a MongoDB as well, and is tested with it. */
 const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp' | 'outbox'>, string[]> = {
   login: ['--client client_1 --no-browser'],
   logout: [''],
@@ -114,7 +114,7 @@ describe('texts that others have written', () => {
     });
 
   it('are of every command that uses a server', () => {
-    deepEqual([...Object.keys(ASKED), 'mcp'].sort(), Object.keys(CLIENT_COMMANDS).sort());
+    deepEqual([...Object.keys(ASKED), 'mcp', 'outbox'].sort(), Object.keys(CLIENT_COMMANDS).sort());
   });
 
   it('are refused in a certificate, and harmless in what is said about it', async () => {

@@ -40,7 +40,7 @@ export interface ServerCommand {
   graceMs?: number;
   /** Beside what `childEnvironment` lets through. */
   env?: Readonly<Record<string, string>>;
-  /** Ends the start. */
+  /** Ends the start, and nothing later. */
   signal?: AbortSignal | undefined;
 }
 
@@ -70,6 +70,7 @@ export async function startServer(command: ServerCommand): Promise<Server> {
       }
       command.report(`${what} Starting it again with its data.`);
       running = await launch(command, stopped.signal);
+      if (stopped.signal.aborted) await running.stop();
       command.report(`${command.service}: responds again.`);
     }
   })();
@@ -89,10 +90,14 @@ async function launch(command: ServerCommand, signal: AbortSignal | undefined): 
   const { service, binary, args, logFile, graceMs, env } = command;
   signal?.throwIfAborted();
   const log = openLog(logFile);
+  // A server that has started is stopped by whoever has it, when nothing needs it any more.
+  const starting = new AbortController();
+  const end = () => starting.abort();
+  signal?.addEventListener('abort', end);
   const server = startGuarded(binary, args, {
     output: log.fd,
     env: { ...childEnvironment(OF_GO), ...env },
-    signal,
+    signal: starting.signal,
     graceMs,
   });
   closeSync(log.fd);
@@ -105,6 +110,8 @@ async function launch(command: ServerCommand, signal: AbortSignal | undefined): 
     const tail = readFileSync(logFile).subarray(log.size).toString().trimEnd().split('\n').slice(-10);
     const message = `${service} (${binary}) ${(cause as Error).message}. The end of ${logFile}:\n${tail.join('\n')}`;
     throw new EmbeddedStartError(message, { cause });
+  } finally {
+    signal?.removeEventListener('abort', end);
   }
 }
 
