@@ -151,7 +151,9 @@ export function createSend({
         request_bytes: Buffer.byteLength(body),
         ...(payload_format !== 'event' && { format: payload_format }),
         ...(body !== payload && { request_sha256: hash('sha256', body) }),
-        ...('error_code' in answer ? answer : keptOf(answer, secretTexts)),
+        ...('error_code' in answer
+          ? failureOf(answer, duration_ms >= request.timeout_ms && endpoint.attempt_timeout !== undefined)
+          : keptOf(answer, secretTexts)),
         trigger: request.trigger,
       },
       ...(!('error_code' in answer) && {
@@ -160,6 +162,14 @@ export function createSend({
       }),
     };
   };
+}
+
+/** A failure as it is told. @param isOwnLimit whether the attempt had no more time by the endpoint's own setting */
+function failureOf(
+  { error_code, error }: Required<Pick<Attempt, 'error_code' | 'error'>>,
+  isOwnLimit: boolean,
+): Pick<Attempt, 'error_code' | 'error'> {
+  return { error_code, error: error_code === 'timeout' && isOwnLimit ? `${error} (attempt_timeout)` : error };
 }
 
 /** A request as people may see it: values of the endpoint's own headers are secrets. */

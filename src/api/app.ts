@@ -60,6 +60,7 @@ import { replayOperations } from './routes/replays/replays.js';
 import { sequenceOperations } from './routes/sequence/sequence.js';
 import { statsOperations } from './routes/stats/stats.js';
 import { subjectOperations } from './routes/subjects/subjects.js';
+import { whatIfOperations } from './routes/what-if/what-if.js';
 import { webRoutes } from './web/web-routes.js';
 
 /**
@@ -142,6 +143,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...integrityOperations(dependencies),
     ...explainOperations(dependencies),
     ...missedOperations(dependencies),
+    ...whatIfOperations(dependencies),
     ...replayOperations(dependencies),
     ...exportOperations(dependencies),
     ...feedOperations(dependencies),

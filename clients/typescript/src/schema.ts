@@ -812,6 +812,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/what_if": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the events of a period that a new endpoint would have received; nothing is sent
+         * @description Requires the scope `deliveries:read`.
+         */
+        post: operations["tryEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/replays": {
         parameters: {
             query?: never;
@@ -3639,6 +3659,105 @@ export interface components {
                 /** @description Path of the next page; absent on the last page */
                 next?: string;
             };
+        };
+        /**
+         * @example {
+         *       "event_kinds": [
+         *         "purchase"
+         *       ],
+         *       "filter": {
+         *         "path": "/total",
+         *         "at_least": 100
+         *       },
+         *       "retry_schedule": [
+         *         "5s",
+         *         "5m",
+         *         "1h"
+         *       ],
+         *       "created_after": "2026-11-21T00:00:00Z",
+         *       "created_before": "2026-11-28T00:00:00Z"
+         *     }
+         */
+        TryEndpointBody: {
+            event_kinds: string[];
+            /** @description A condition on the payload: docs/endpoints.md */
+            filter?: unknown;
+            retry_schedule?: string[];
+            /** @description Events accepted at this time or later; by default one day before the end, at most 31 days */
+            created_after?: string;
+            /** @description Events accepted before this time; by default now */
+            created_before?: string;
+            /** @description Continues where a response ended: its next, with the same period */
+            after?: string;
+        };
+        WhatIf: {
+            /** @description Events that were examined; test events are not counted */
+            events: number;
+            /** @description Events that the endpoint would have received */
+            deliveries: {
+                count: number;
+                /** @description Of the first events, at most 10 */
+                event_ids: string[];
+            };
+            /** @description The other events, by reason */
+            left_out: {
+                /** @description event_kinds does not name their kind */
+                event_kind: {
+                    count: number;
+                    /** @description Of the first events, at most 10 */
+                    event_ids: string[];
+                };
+                /** @description Their payload does not match the filter */
+                filter: {
+                    count: number;
+                    /** @description Of the first events, at most 10 */
+                    event_ids: string[];
+                };
+                /** @description Their producer named the endpoints that may receive them */
+                named_endpoints: {
+                    count: number;
+                    /** @description Of the first events, at most 10 */
+                    event_ids: string[];
+                };
+                /** @description Unknown: the filter needs the payload, which was erased or removed, or is not what was stored */
+                payload_unavailable: {
+                    count: number;
+                    /** @description Of the first events, at most 10 */
+                    event_ids: string[];
+                };
+            };
+            /** @description Most events first */
+            by_kind: {
+                event_kind: string;
+                events: number;
+                deliveries: number;
+            }[];
+            /** @description By day of acceptance, UTC */
+            by_day: {
+                /** Format: date */
+                day: string;
+                events: number;
+                deliveries: number;
+            }[];
+            /** @description When a delivery is attempted if every attempt fails, from the first attempt on; after the last one it is exhausted. Each wait can be up to a tenth longer */
+            attempts: {
+                number: number;
+                after_ms: number;
+            }[];
+            /**
+             * Format: date-time
+             * @description Beginning of the period. Later than created_after if events from before this time may have been removed
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Events accepted before this time have been examined
+             */
+            up_to: string;
+            /** @description false: the limit of one request was reached; continue with next */
+            complete: boolean;
+            /** @description Value of after for the rest of the period; absent if complete */
+            next?: string;
         };
         /**
          * @example {
@@ -10552,6 +10671,119 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    tryEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_kinds": [
+                 *         "purchase"
+                 *       ],
+                 *       "filter": {
+                 *         "path": "/total",
+                 *         "at_least": 100
+                 *       },
+                 *       "retry_schedule": [
+                 *         "5s",
+                 *         "5m",
+                 *         "1h"
+                 *       ],
+                 *       "created_after": "2026-11-21T00:00:00Z",
+                 *       "created_before": "2026-11-28T00:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TryEndpointBody"];
+            };
+        };
+        responses: {
+            /** @description What it would have received */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": 1204,
+                     *       "deliveries": {
+                     *         "count": 312,
+                     *         "event_ids": [
+                     *           "evt_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                     *         ]
+                     *       },
+                     *       "left_out": {
+                     *         "event_kind": {
+                     *           "count": 0,
+                     *           "event_ids": []
+                     *         },
+                     *         "filter": {
+                     *           "count": 892,
+                     *           "event_ids": [
+                     *             "evt_01M7Y2V07RS2Y47QBBGSV7HTCS"
+                     *           ]
+                     *         },
+                     *         "named_endpoints": {
+                     *           "count": 0,
+                     *           "event_ids": []
+                     *         },
+                     *         "payload_unavailable": {
+                     *           "count": 0,
+                     *           "event_ids": []
+                     *         }
+                     *       },
+                     *       "by_kind": [
+                     *         {
+                     *           "event_kind": "purchase",
+                     *           "events": 0,
+                     *           "deliveries": 1
+                     *         }
+                     *       ],
+                     *       "by_day": [
+                     *         {
+                     *           "day": "2026-11-21",
+                     *           "events": 0,
+                     *           "deliveries": 1
+                     *         }
+                     *       ],
+                     *       "attempts": [
+                     *         {
+                     *           "number": 1,
+                     *           "after_ms": 0
+                     *         }
+                     *       ],
+                     *       "from": "2026-11-21T12:00:00.000Z",
+                     *       "up_to": "2026-11-21T12:00:00.094Z",
+                     *       "complete": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WhatIf"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.read_only"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["account_state_conflict"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

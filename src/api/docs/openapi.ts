@@ -97,6 +97,7 @@ const TAGS = {
   explain: 'Why an endpoint got an event, or did not',
   exports: "Stream of an account's events of a period, with their closed deliveries",
   feed: 'Events in one order, for readers that fetch them',
+  what_if: 'What a new endpoint would have received',
   replays: 'Bulk actions on deliveries: resend, retry, cancel, resume',
   webhooks: 'Requests that endpoints receive',
 };

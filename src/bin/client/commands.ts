@@ -112,6 +112,19 @@ export const CLIENT_COMMANDS = {
     options: { kind: text, json },
     run: async (values, positionals) => (await import('./answers.js')).explain(values, positionals),
   },
+  'what-if': {
+    summary: 'count the events of a period that a new endpoint would have received; nothing is sent',
+    usage: '--kinds purchase [--filter FILE] [--since 7d]',
+    help: [
+      '--kinds a,b             the event kinds that it would be registered for; * for all',
+      '--filter FILE           its filter: a file, - for standard input, or the JSON itself',
+      '--schedule 5s,5m,1h     its waits between attempts; by default those of the server',
+      '--since 7d, --until 1d  when the events were accepted: a time before now, or an ISO 8601 time; by default a day',
+      JSON_HELP,
+    ],
+    options: { kinds: text, filter: text, schedule: text, since: text, until: text, json },
+    run: async (values) => (await import('./what-if.js')).whatIf(values),
+  },
   ...AUDIT_COMMANDS,
   export: {
     summary: 'write the events of a period with their closed deliveries, a JSON text on each line',

@@ -108,7 +108,7 @@ function textOf(cause: Cause): string {
 }
 
 function orderText({ number, first }: Extract<Cause, { code: 'order' }>): string {
-  const waits = `Number ${number} of its order waits for event ${first.number} of the same key (${first.event_id}), `;
+  const waits = `Number ${number} of its order waits for number ${first.number} (${first.event_id}), `;
   return first.status === undefined
     ? `${waits}which is not delivered yet.`
     : `${waits}which is ${first.status}: until that is sent again and delivered, or the endpoint skips it.`;

@@ -57,12 +57,24 @@ export type Subscription = Pick<
  * @param payload parsed, or what has been looked up in it for other endpoints
  */
 export function refusalOf(
-  { status, verified_at, event_kinds, filter }: Omit<Subscription, 'status_changed_at'>,
+  { status, verified_at, ...selection }: Omit<Subscription, 'status_changed_at'>,
   kind: string,
   payload: unknown,
 ): 'pending' | 'kind' | 'filter' | undefined {
   // One that has to be verified again has its events parked until then.
   if (status === 'pending' && verified_at === undefined) return 'pending';
+  return mismatchOf(selection, kind, payload);
+}
+
+/** The events that an endpoint is registered for. */
+export type EventSelection = Pick<Endpoint, 'event_kinds' | 'filter'>;
+
+/** Why an event is not one of a selection; `undefined` if it is. @param payload as for {@link refusalOf} */
+export function mismatchOf(
+  { event_kinds, filter }: EventSelection,
+  kind: string,
+  payload: unknown,
+): 'kind' | 'filter' | undefined {
   if (!matchesKind(event_kinds, kind)) return 'kind';
   return filter === undefined || matchesFilter(filter, payload) ? undefined : 'filter';
 }

@@ -57,7 +57,7 @@ function verdictOf(
         : { code: 'delivered', summary: 'Delivered.', since };
     case 'exhausted':
     case 'expired':
-      return { code: status, summary: reason || `The delivery is ${status}.`, since };
+      return { code: status, summary: (reason || `The delivery is ${status}.`) + formOf(last), since };
     case 'cancelled':
       return explainCancelled(delivery, deleted);
     case 'parked':
@@ -127,7 +127,7 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
       code: 'endpoint_failing',
       summary:
         `The endpoint has been failing since ${incident.since}: the last attempt ${incident.last_failure}, at ${incident.last_failure_at}. ` +
-        `The delivery waits until it responds again${probe ? `; it is asked next at ${probe}` : ''}.`,
+        `The delivery waits until an attempt succeeds${probe ? `; the next one is due at ${probe}` : ''}.`,
       since: incident.since,
     };
   }
@@ -173,7 +173,7 @@ function explainWait(delivery: ExplainedDelivery, now: number): Verdict {
   if (cause?.code === 'deferred') return { code: 'waits_its_turn', summary: reason, next_attempt_at };
   return {
     code: asked_to_wait ? 'retry_after' : 'retrying',
-    summary: reason || `The next attempt is due at ${next_attempt_at}.`,
+    summary: (reason || `The next attempt is due at ${next_attempt_at}.`) + formOf(last),
     next_attempt_at,
     since: last && endOf(last),
   };
@@ -188,6 +188,11 @@ function lastOf(
 
 function told(attempt: Attempt): string {
   return `attempt ${attempt.number} ${describeAttempt(attempt)}`;
+}
+
+/** Says in which form an event was sent that was refused: a receiver may not know it. */
+function formOf({ format, status_code }: Partial<Attempt> = {}): string {
+  return format && status_code !== undefined ? ` It was sent in the form ${format} (payload_format).` : '';
 }
 
 function endOf({ at, duration_ms }: Attempt): string {

@@ -18,6 +18,8 @@ export interface EventHead {
   kind: string;
   payload_bytes: number;
   is_test: boolean;
+  /** Whether its producer named the endpoints that may get it. */
+  is_addressed: boolean;
 }
 
 /** Facts about the feed that processes share. */

@@ -1,6 +1,6 @@
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import type { Starters } from '../../domain/delivery/stored-event.js';
-import { justBefore, positionOf, positionsFrom } from '../../domain/feed/feed.js';
+import { type EventHead, justBefore, positionOf, positionsFrom } from '../../domain/feed/feed.js';
 import type { RecordReader } from '../records/record-reader.js';
 import type { OpenedEvent } from '../records/unaltered.js';
 import type { FeedRepository } from './feed.js';
@@ -10,8 +10,8 @@ const HEADS_AT_ONCE = 200;
 /** How often a page looks for more. So it looks at 2,000 events at most, whatever it finds. */
 const MAX_ROUNDS = 10;
 /** Events whose payloads are opened together, and bytes of payloads after which a page ends. */
-const OPENED_AT_ONCE = 16;
-const MAX_BYTES = 4 * 1024 * 1024;
+export const OPENED_AT_ONCE = 16;
+export const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Which events of an account are asked for. */
 export interface Wanted {
@@ -60,10 +60,7 @@ export class FeedReader {
       const { heads, end } = await this.heads(accountId, position, before);
       const asked = heads.filter(({ kind, is_test }) => !is_test && wanted.isOfKind(kind));
       for (const some of inParts(asked, OPENED_AT_ONCE)) {
-        const opened = await this.records.eventsOf(
-          accountId,
-          some.map(({ id }) => id),
-        );
+        const opened = await this.opened(accountId, some);
         for (const { id, position, payload_bytes } of some) {
           const event = opened.get(id);
           bytes += payload_bytes;
@@ -84,8 +81,16 @@ export class FeedReader {
     return justBefore(late.get(eventId) ?? positionOf(eventId));
   }
 
-  /** Events between two positions, in their order. @returns also where those end that were looked at */
-  private async heads(accountId: string, after: string, before: string) {
+  /** Events with their payloads, by id, whether somebody has altered them or not. */
+  opened(accountId: string, heads: readonly Pick<EventHead, 'id'>[]): Promise<Map<string, OpenedEvent>> {
+    return this.records.eventsOf(
+      accountId,
+      heads.map(({ id }) => id),
+    );
+  }
+
+  /** Events between two positions, in their order, tests too. @returns also where those end that were looked at */
+  async heads(accountId: string, after: string, before: string) {
     const [stored, moved] = await Promise.all([
       this.records.eventHeads(accountId, { after, before }, HEADS_AT_ONCE),
       this.feed.between(accountId, { after, before }, HEADS_AT_ONCE),

@@ -311,17 +311,17 @@ export class RecordReader implements RecordReads {
     which: readonly string[] | { after: string; before: string },
     limit: number,
   ): Promise<EventHead[]> {
-    const isRange = !Array.isArray(which);
-    const { after, before } = which as { after: string; before: string };
-    const _id = isRange ? { $gt: idAt(after), $lt: idAt(before) } : { $in: [...which] };
-    if (!isRange && which.length === 0) return [];
+    if (!('after' in which) && which.length === 0) return [];
+    const _id = 'after' in which ? { $gt: idAt(which.after), $lt: idAt(which.before) } : { $in: [...which] };
+    const fields = { event_kind: 1, payload_bytes: 1, is_test: 1, named_endpoints: 1 } as const;
     const found = await this.eventModel
-      .find({ account_id: accountId, _id }, { event_kind: 1, payload_bytes: 1, is_test: 1 })
+      .find({ account_id: accountId, _id }, fields)
       .sort({ _id: 1 })
       .limit(limit)
       .lean();
-    return found.map(({ _id: id, event_kind: kind, payload_bytes, is_test }) => ({
+    return found.map(({ _id: id, event_kind: kind, payload_bytes, is_test, named_endpoints }) => ({
       ...{ id, kind, payload_bytes, is_test: is_test === true },
+      is_addressed: Array.isArray(named_endpoints),
     }));
   }
 

@@ -26,6 +26,7 @@ const NAMES = new Set([
 ]);
 /** Bodies that are valid, so that a refusal is because of the id. */
 const BODIES: Record<string, unknown> = {
+  tryEndpoint: { event_kinds: ['*'] },
   replaceEndpoint: { target_url: 'https://example.com/stolen', event_kinds: ['purchase'] },
   replaceEventKind: { schema: {} },
   replaceOAuthClient: { name: 'stolen', scopes: ['profile:read'] },

@@ -26,6 +26,7 @@ const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp' | 'outbox'>, str
   publish: ['test/support/outside/lists/events.ndjson', 'test/support/outside/lists/events.ndjson --each'],
   deliveries: ['', DELIVERY, `retry ${DELIVERY}`, `resend ${DELIVERY}`, '--json'],
   timeline: [DELIVERY],
+  'what-if': ['--kinds purchase', '--kinds purchase --json'],
   explain: ['ep_1 evt_1', 'ep_1 order_id:1001', 'ep_1 evt_1 --json'],
   attempts: ['--status-code 503'],
   missed: ['ep_1 --since 2d'],

@@ -65,7 +65,7 @@ describe('deliveries in order', () => {
     await receiver.waitFor((all) => deliveredIn(all).length === 2);
     const waiting = await client.deliveryUntil(deliveryOf(others[1]), ({ status }) => status === 'parked');
     assert.equal(waiting.attempts.length, 0);
-    const reason = `Number 3 of its order waits for event 1 of the same key (${first.id}), which is not delivered yet.`;
+    const reason = `Number 3 of its order waits for number 1 (${first.id}), which is not delivered yet.`;
     assert.equal(waiting.reason, reason);
     const { code, summary } = await explained(others[1]);
     assert.deepEqual([code, summary], ['waits_in_order', reason]);
@@ -121,7 +121,7 @@ describe('deliveries in order', () => {
     paused.resolve();
     await statusOf(events[0], 'exhausted');
     const third = await client.deliveryUntil(deliveryOf(events[2]), ({ reason }) =>
-      (reason ?? '').includes('event 2'),
+      (reason ?? '').includes('number 2'),
     );
     assert.equal(third.status, 'parked');
     await act(events[1], 'cancel');

@@ -263,13 +263,21 @@ describe('client credentials of an endpoint', () => {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: 'invalid_client', error_description: `not ${SECRET}` }));
     });
-    await registered({ client_auth: 'client_secret_post' });
+    const { id } = await registered({ client_auth: 'client_secret_post' });
     const before = receiver.received.length;
     const delivery = await closed();
     assert.equal(delivery.attempts[0]?.error_code, 'authorization_failed');
     assert.match(delivery.attempts[0]?.error ?? '', /token URL: it responded with 401 \(invalid_client\)$/);
     assert.equal(receiver.received.length, before);
     assert.ok(!JSON.stringify(delivery).includes(SECRET));
+    const verdict = await client.request(
+      'GET',
+      `/v18.0/explain?endpoint_id=${id}&event_id=${delivery.event_id}`,
+    );
+    assert.match(
+      verdict.json.summary,
+      /^Attempt 1 failed: no access token .* it responded with 401 \(invalid_client\)/,
+    );
     assert.equal(new URLSearchParams(String(server.received.at(-1)?.body)).get('client_secret'), SECRET);
   });
 

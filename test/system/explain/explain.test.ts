@@ -272,11 +272,11 @@ describe('explain', () => {
           ({ code }) => code !== 'in_flight',
         );
       },
-      ({ code, summary }) => code === 'endpoint_failing' && summary.includes('asked next'),
+      ({ code, summary }) => code === 'endpoint_failing' && summary.includes('the next one is due'),
     );
     assert.match(
       later.summary,
-      /has been failing since .*: the last attempt got a 500 response, at .* asked next at /,
+      /has been failing since .*: the last attempt got a 500 response, at .*; the next one is due at /,
     );
   });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AttemptDependencies } from '../../../activities/delivery/attempt-delivery.js';
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import type { HttpAnswer, HttpExchange } from '../../../activities/http/exchange.js';
@@ -257,6 +258,22 @@ describe('an attempt', () => {
     const shorter = attempts({}, { options: { attempt_timeout: '1s' } });
     await shorter.attempt(FIRST);
     assert.deepEqual(timeouts(shorter.posted), [1_000]);
+  });
+
+  it('says so if its time was the limit of its endpoint', async () => {
+    const late = async () => {
+      await delay(2);
+      return { error_code: 'timeout' as const, error: 'no answer within 1ms', trace: { timings: {} } };
+    };
+    for (const [options, error] of [
+      [{ attempt_timeout: '1ms' }, 'no answer within 1ms (attempt_timeout)'],
+      [{ attempt_timeout: '5s' }, 'no answer within 1ms'],
+      [{}, 'no answer within 1ms'],
+    ] as const) {
+      const report = await attempts(late, { options }).attempt(FIRST);
+      assert.ok(report.kind === 'attempted');
+      assert.equal(report.attempt.error, error);
+    }
   });
 
   it('waits while other processes make as many as its endpoint allows at once', async () => {

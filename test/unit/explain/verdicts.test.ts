@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Cause } from '../../../src/domain/attempt/cause.js';
+import { type Cause, reasonOf } from '../../../src/domain/attempt/cause.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { Subscription } from '../../../src/domain/delivery/recipients.js';
 import {
@@ -139,6 +139,36 @@ describe('the verdict on a delivery', () => {
     assert.equal(code({ cause: busy }), 'waits_its_turn');
     assert.equal(code({ cause: busy }, { ...active, incident }), 'endpoint_failing');
     assert.equal(code({ cause: busy }, { ...active, status: 'paused' }), 'endpoint_paused');
+  });
+
+  it('names what the endpoint has of its own, where that is the cause', () => {
+    const summary = (delivery: Partial<ExplainedDelivery>, endpoint = active) =>
+      explainDelivery({ status: 'parked', attempts: [], ...delivery }, endpoint, undefined, NOW).summary;
+    const refused = { ...attempt, status_code: 415, format: 'cloudevents_binary' as const };
+    for (const status of ['retrying', 'exhausted'] as const)
+      assert.match(
+        summary({ status, attempts: [refused], next_attempt_at: at(10) }),
+        / It was sent in the form cloudevents_binary \(payload_format\)\.$/,
+      );
+    assert.doesNotMatch(
+      summary({ status: 'retrying', attempts: [attempt], next_attempt_at: at(10) }),
+      /form/,
+    );
+    // Nothing was sent to the endpoint, so it is not said to answer.
+    const last_failure = 'failed: no access token could be fetched from the token URL: it answered 401';
+    const failing = summary(
+      { cause: { code: 'endpoint', status: 'failing' } },
+      { ...active, incident: { ...incident, last_failure } },
+    );
+    assert.match(failing, /: the last attempt failed: no access token .* answered 401, at /);
+    assert.match(failing, /The delivery waits until an attempt succeeds/);
+    // An order of all events of an endpoint has no key.
+    const first = { number: 1, event_id: newId('event', NOW) };
+    const cause: Cause = { code: 'order', number: 3, first };
+    assert.equal(
+      reasonOf({ cause }),
+      `Number 3 of its order waits for number 1 (${first.event_id}), which is not delivered yet.`,
+    );
   });
 
   it('says that nothing comes of what an open delivery waits for while its workflow task fails', () => {

@@ -45,7 +45,7 @@ class World {
         .filter((id) => this.events.has(id))
         .sort()
         .slice(0, limit)
-        .map((id) => ({ id, kind: 'x', payload_bytes: 1, is_test: false }));
+        .map((id) => ({ id, kind: 'x', payload_bytes: 1, is_test: false, is_addressed: false }));
     const records = {
       eventHeads: async (
         _: string,

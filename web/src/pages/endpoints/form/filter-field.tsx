@@ -9,6 +9,7 @@ import { exampleOf } from '../../../parts/kinds/example.js';
 import { useKinds } from '../../../parts/kinds/use-kinds.js';
 import { toPrettyJson } from '../../../ui/copy.js';
 import { Field } from '../../../ui/field.js';
+import { LastDay } from './last-day.js';
 import { parseFilter } from './parse-filter.js';
 
 const HINT = 'Empty: all events of these kinds. For example {"path": "/total", "at_least": 100}';
@@ -60,6 +61,7 @@ export function FilterField({
             )}
           </Field>
           {parsed.filter && <Outcome filter={parsed.filter} sample={shown} />}
+          {parsed.filter && <LastDay kinds={chosen} filter={parsed.filter} />}
         </>
       )}
     </div>
