@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import mongoose from 'mongoose';
 import { Outbox } from '../../../src/models/outbox/outbox.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { runHere } from '../../support/programs/command.js';
+import { inProcess } from '../../support/programs/command.js';
 import { databaseIn, servers } from '../../support/servers.js';
 import { sharedSystem } from '../../support/system.js';
 
@@ -22,12 +22,19 @@ describe('hookline outbox', () => {
     documents = producer.db().collection(`events${client.accountId}`);
   });
 
-  const run = (...options: string[]) =>
-    runHere('outbox', { HOOKLINE_URL: client.url, HOOKLINE_API_KEY: client.key, HOOKLINE_OUTBOX_URI: uri }, [
-      documents.collectionName,
-      '--once',
-      ...options,
-    ]);
+  const environment = () => ({
+    HOOKLINE_URL: client.url,
+    HOOKLINE_API_KEY: client.key,
+    HOOKLINE_OUTBOX_URI: uri,
+  });
+  const run = async (...options: string[]): Promise<string> => {
+    const { exited, lines } = inProcess(
+      ['outbox', documents.collectionName, '--once', ...options],
+      environment(),
+    );
+    assert.equal(await exited, 0);
+    return lines.join('\n');
+  };
   const published = async (): Promise<string[]> => {
     const { data } = (await client.request('GET', '/v18.0/events')).json;
     return data.map(({ id }: { id: string }) => id).reverse();
@@ -76,6 +83,13 @@ describe('hookline outbox', () => {
     ].entries())
       assert.match(problems[index] ?? '', problem);
     assert.deepEqual([marked[5]?.['event_id']], await published());
+  });
+
+  it('shows an id that others have written on one line', async () => {
+    await documents.insertOne({ _id: 'a\u001b[8m\nFORGED', kind: 'purchase', payload: PURCHASE });
+    const told = await run();
+    assert.match(told, /FORGED was refused/);
+    assert.ok(!told.includes('\u001b') && !told.includes('\nFORGED'), told);
   });
 
   it('leaves the mark of another reader', async () => {
