@@ -17,8 +17,8 @@ export const MAX_BYTES = 4 * 1024 * 1024;
 export interface Wanted {
   /** Whether events of a kind can be; the others are passed over without their payloads. */
   isOfKind(kind: string): boolean;
-  /** @param payload as it was received; absent if it is gone */
-  matches(payload: string | undefined): boolean;
+  /** @param event its payload as it was received, absent if it is gone; the only endpoints that may get it, if named */
+  matches(event: Pick<OpenedEvent['event'], 'payload' | 'named_endpoints'>): boolean;
 }
 
 /** An event with its place in the feed. */
@@ -64,8 +64,7 @@ export class FeedReader {
         for (const { id, position, payload_bytes } of some) {
           const event = opened.get(id);
           bytes += payload_bytes;
-          if (event && (event.altered || wanted.matches(event.event.payload)))
-            entries.push({ ...event, position });
+          if (event && (event.altered || wanted.matches(event.event))) entries.push({ ...event, position });
           if (entries.length === limit || bytes >= MAX_BYTES)
             return { entries, after: position, isEnd: false };
         }

@@ -36,10 +36,10 @@ describe('the feed', () => {
     };
   };
   /** Posts purchases, and waits until the feed has them: an insert of unknown fate holds it up. */
-  const purchases = async (totals: number[]) => {
+  const purchases = async (totals: number[], headers = {}) => {
     const ids: string[] = [];
     for (const total of totals)
-      ids.push((await client.purchase(JSON.stringify({ ...JSON.parse(PURCHASE), total }))).id);
+      ids.push((await client.purchase(JSON.stringify({ ...JSON.parse(PURCHASE), total }), headers)).id);
     await until(
       () => read(),
       (page) => page.ids.includes(ids.at(-1)),
@@ -87,8 +87,12 @@ describe('the feed', () => {
     await client.request('POST', `/v18.0/endpoints/${id}/test`);
     assert.deepEqual((await read(`?endpoint=${id}`)).ids, [ids[1], ids[3]]);
     assert.deepEqual((await read(`?endpoint=${id}&limit=1`)).ids, [ids[1]]);
-    const later = await purchases([5]);
+    // Its producer names another endpoint.
+    const { id: named } = await client.register('https://example.com/named');
+    const later = await purchases([500], { 'hookline-endpoints': named });
     assert.deepEqual((await read()).ids, [...ids, ...later]);
+    assert.deepEqual((await read(`?endpoint=${named}`)).ids, [...ids, ...later]);
+    assert.deepEqual((await read(`?endpoint=${id}`)).ids, [ids[1], ids[3]]);
     const other = await system.account();
     assert.equal((await other.request('GET', `/v18.0/feed?endpoint=${id}`)).status, 404);
   });
