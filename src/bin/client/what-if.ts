@@ -1,5 +1,5 @@
 import type { Hookline, paths, Schemas } from '../../../clients/typescript/src/index.js';
-import { formatDuration, UNITS } from '../../domain/basics/duration.js';
+import { formatInUnits, UNITS } from '../../domain/basics/duration.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
 import { note, plain, print, printJson, table } from './terminal.js';
@@ -74,7 +74,7 @@ function show(parts: readonly WhatIfPart[]): void {
     );
   }
   const attempts = parts[0]?.attempts ?? [];
-  const last = formatDuration(attempts.at(-1)?.after_ms ?? 0);
+  const last = formatInUnits(attempts.at(-1)?.after_ms ?? 0);
   print(`If every attempt fails, there are ${attempts.length}, the last ${last} after the first.`);
   note('Nothing was sent.');
 }

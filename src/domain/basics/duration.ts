@@ -27,3 +27,14 @@ export function formatDuration(ms: number): string {
   }
   return ms < 1_000 ? `${Math.round(ms)}ms` : `${Number((ms / 1_000).toFixed(3))}s`;
 }
+
+/** Writes a duration of seconds to days for a person, in units: `3d 3h 35m 5s`. Parts of a second are left out. */
+export function formatInUnits(ms: number): string {
+  let left = ms;
+  const parts = (['d', 'h', 'm', 's'] as const).flatMap((unit) => {
+    const count = Math.floor(left / UNITS[unit]);
+    left -= count * UNITS[unit];
+    return count > 0 ? [`${count}${unit}`] : [];
+  });
+  return parts.join(' ') || '0s';
+}

@@ -55,7 +55,7 @@ describe('POST /what_if', () => {
     ]);
     assert.match(shown, /^2 of 4 events would have been delivered\.\n/);
     assert.match(shown, /1 do not match the filter\.\n/);
-    assert.match(shown, /If every attempt fails, there are 3, the last 305s after the first\./);
+    assert.match(shown, /If every attempt fails, there are 3, the last 5m 5s after the first\./);
   });
 
   it('goes on behind a position, within the period only', async () => {

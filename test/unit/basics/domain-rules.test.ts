@@ -4,7 +4,7 @@ import { createAddressPolicy } from '../../../packages/egress/src/addresses/inde
 import { ACCOUNT_SCOPES, API_KEY, SCOPES } from '../../../src/domain/access/api-key.js';
 import { hashSecret } from '../../../src/domain/access/secret-hash.js';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
-import { formatDuration, parseDuration } from '../../../src/domain/basics/duration.js';
+import { formatDuration, formatInUnits, parseDuration } from '../../../src/domain/basics/duration.js';
 import { idTime } from '../../../src/domain/basics/id-time.js';
 import { type IdKind, isId, newId } from '../../../src/domain/basics/ids.js';
 import { RELEASE } from '../../../src/domain/basics/release.js';
@@ -89,6 +89,13 @@ describe('durations', () => {
     [172_800_000, '2d'],
   ] as const) {
     it(`${ms} ms are written ${text}`, () => assert.equal(formatDuration(ms), text));
+  }
+  for (const [ms, text] of [
+    [272_105_000, '3d 3h 35m 5s'],
+    [3_600_500, '1h'],
+    [999, '0s'],
+  ] as const) {
+    it(`${ms} ms are written ${text} in units`, () => assert.equal(formatInUnits(ms), text));
   }
 });
 
