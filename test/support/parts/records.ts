@@ -49,29 +49,39 @@ export async function recorded(system: TestSystem, client: ApiClient, ids: reado
   );
 }
 
-/** Removes executions from Temporal, as its retention does, and waits until nothing lists them. */
+/**
+ * Removes executions from Temporal, as its retention does, and waits until nothing lists them. One that has just closed
+ * is removed when lists say that it has: Temporal would put it into them after its removal, for good.
+ */
 export async function forget({ temporal }: System, runs: readonly { workflow_id: string; run_id: string }[]) {
   const { client } = temporal;
   const { namespace } = client.options;
-  const different = [...new Map(runs.map((run) => [run.run_id, run])).values()];
-  for (const { workflow_id: workflowId, run_id: runId } of different)
+  const different = [...new Map(runs.map((run) => [run.run_id, run])).values()].map(
+    ({ workflow_id: workflowId, run_id: runId }) => ({
+      ...{ workflowId, runId, query: `WorkflowId = '${workflowId}' AND RunId = '${runId}'` },
+      status: async () => (await client.workflow.getHandle(workflowId, runId).describe()).status.name,
+    }),
+  );
+  const count = async (query: string) => (await client.workflow.count(query)).count;
+  for (const { workflowId, runId, query, status } of different) {
+    if ((await status()) !== 'RUNNING')
+      await until(
+        () => count(`${query} AND ExecutionStatus != 'Running'`),
+        (listed) => listed > 0,
+      );
     await client.workflowService.deleteWorkflowExecution({
       namespace,
       workflowExecution: { workflowId, runId },
     });
-  for (const { workflow_id, run_id } of different) {
-    const query = `WorkflowId = '${workflow_id}' AND RunId = '${run_id}'`;
+  }
+  for (const { query, status } of different)
     await until(
       async () => {
-        const isThere = await client.workflow
-          .getHandle(workflow_id, run_id)
-          .describe()
+        const isThere = await status()
           .then(() => true)
           .catch((error: unknown) => !(error instanceof WorkflowNotFoundError));
-        const { count } = await client.workflow.count(query);
-        return isThere || count > 0;
+        return isThere || (await count(query)) > 0;
       },
       (isThere) => !isThere,
     );
-  }
 }
