@@ -4261,7 +4261,7 @@ export interface components {
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             /**
              * Format: date-time
-             * @description Time at which the key expires, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire
+             * @description Time at which the key expires, ISO 8601 in UTC. Default, and latest time: when the token that creates it expires; never if that does not expire
              */
             expires_at?: string;
             /** @description The profile that GET /me returns for this key. Default: the account's own. A profile other than the caller's requires profiles:read */
@@ -4273,6 +4273,8 @@ export interface components {
             name: string;
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             profile_id?: string;
+            /** @description The session at the desk that it was made in: it stops working when that ends */
+            desk_session_id?: string;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -4312,6 +4314,8 @@ export interface components {
             name: string;
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             profile_id?: string;
+            /** @description The session at the desk that it was made in: it stops working when that ends */
+            desk_session_id?: string;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -4549,7 +4553,7 @@ export interface components {
             };
             /** @description 1 at first, and one more with each change */
             version: number;
-            /** @description Absent if a platform creates the account, because it has keys */
+            /** @description Expires when the token that creates the account does. Absent if a platform creates it, because it has keys */
             api_key?: components["schemas"]["NewApiKey"];
         };
         AccountPage: {
@@ -4699,6 +4703,8 @@ export interface components {
             revoked_at?: string;
             /** @description Where its holder gets another link */
             return_url?: string;
+            /** @description The session at the desk that it was made in: it stops working when that ends */
+            desk_session_id?: string;
             /** @description hlps_…: shown only in this response; Hookline keeps a hash */
             token: string;
             /** @description A link for the subscriber: the portal, with the token in the fragment */
@@ -4736,6 +4742,8 @@ export interface components {
             revoked_at?: string;
             /** @description Where its holder gets another link */
             return_url?: string;
+            /** @description The session at the desk that it was made in: it stops working when that ends */
+            desk_session_id?: string;
         };
         /**
          * @example {
