@@ -14022,11 +14022,11 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
+                     *           "id": "ds_01M7Y2V07RS2Y47QBBGSV7HTCS",
                      *           "account_id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
-                     *           "issuer": "…",
-                     *           "subject": "…",
-                     *           "name": "Shop",
+                     *           "issuer": "https://login.example.com",
+                     *           "subject": "user-7",
+                     *           "name": "Ada Lovelace",
                      *           "role": "act",
                      *           "created_at": "2026-11-21T12:00:00.000Z",
                      *           "expires_at": "2026-11-21T12:00:00.000Z"
