@@ -10778,7 +10778,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.read_only"];
+            403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
