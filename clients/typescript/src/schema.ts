@@ -10786,7 +10786,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.read_only"];
+            403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -14030,11 +14030,11 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
+                     *           "id": "ds_01M7Y2V07RS2Y47QBBGSV7HTCS",
                      *           "account_id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
-                     *           "issuer": "…",
-                     *           "subject": "…",
-                     *           "name": "Shop",
+                     *           "issuer": "https://login.example.com",
+                     *           "subject": "user-7",
+                     *           "name": "Ada Lovelace",
                      *           "role": "act",
                      *           "created_at": "2026-11-21T12:00:00.000Z",
                      *           "expires_at": "2026-11-21T12:00:00.000Z"
