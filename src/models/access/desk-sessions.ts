@@ -3,6 +3,7 @@ import { DESK_TOKEN, type DeskRole, type DeskSession } from '../../domain/access
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
+import { groupedBy } from '../../domain/basics/objects.js';
 import { DEFAULT_CHANGES_DAYS, type Origin } from '../../domain/change/change.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
@@ -36,6 +37,14 @@ const deskSessions = collection(
   },
 );
 type DeskSessionDocument = DocumentIn<typeof deskSessions>;
+
+/** Something that a person at the desk has done. */
+interface PersonsAct {
+  id: string;
+  subject: string;
+  /** ISO 8601. */
+  at: string;
+}
 
 /** Sessions of people at the desk. */
 export class DeskSessionRepository extends RevocableRepository<DeskSessionDocument, DeskSession> {
@@ -89,19 +98,29 @@ export class DeskSessionRepository extends RevocableRepository<DeskSessionDocume
   }
 
   /**
-   * Names of people, by subject, as the identity provider had them when they last signed in.
+   * Names of the people who did something, by the id of what they did, as the identity provider had them when they had
+   * signed in for it: later, and at another provider, the subject may be of somebody else.
    *
    * @param accountId only those who signed in to this account; absent: of any, for the operator alone
    */
-  async namesOf(subjects: readonly string[], accountId?: string): Promise<Map<string, string>> {
+  async namesOf(acts: readonly PersonsAct[], accountId?: string): Promise<Map<string, string>> {
     const names = new Map<string, string>();
-    await Promise.all(
-      [...new Set(subjects)].map(async (subject) => {
-        const filter = { subject, ...(accountId !== undefined && { account_id: accountId }) };
-        const latest = await this.model.findOne(filter).sort({ created_at: -1 }).lean();
-        if (latest) names.set(subject, latest.name);
-      }),
-    );
+    const ofAccount = accountId !== undefined && { account_id: accountId };
+    const addNames = async (subject: string, left: readonly PersonsAct[]): Promise<void> => {
+      if (left.length === 0) return;
+      const latest = new Date(Math.max(...left.map(({ at }) => Date.parse(at))));
+      const filter = { subject, created_at: { $lte: latest }, ...ofAccount };
+      const session = await this.model.findOne(filter).sort({ created_at: -1 }).lean();
+      if (!session) return;
+      const isInSession = ({ at }: PersonsAct) => Date.parse(at) >= session.created_at.getTime();
+      for (const { id } of left.filter(isInSession)) names.set(id, session.name);
+      await addNames(
+        subject,
+        left.filter((act) => !isInSession(act)),
+      );
+    };
+    const bySubject = groupedBy(acts, ({ subject }) => subject);
+    await Promise.all([...bySubject].map(([subject, all]) => addNames(subject, all)));
     return names;
   }
 }

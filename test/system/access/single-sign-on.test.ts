@@ -8,6 +8,7 @@ import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { type IdentityProvider, startIdentityProvider } from '../../support/outside/openid-provider.js';
 import { newestChange } from '../../support/parts/changes.js';
 import { sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 const PUBLIC_URL = 'https://hooks.example.com';
 
@@ -210,6 +211,25 @@ describe('single sign-on to the desk', () => {
       assert.equal(json.code, 'revoked_token');
       assert.match(json.detail, /not set any more/);
     }
+  });
+
+  it('names the person whom a subject was when a change was made', async () => {
+    const subject = 'u-moved';
+    const origin = { actor: { type: 'person', id: subject } } as const;
+    for (const [issuer, name] of [
+      ['https://before.example.com', 'Somebody before'],
+      [provider.issuer, 'Somebody now'],
+    ] as const) {
+      const expires_at = new Date(Date.now() + 60_000);
+      const person = { account_id: account, issuer, subject, name, role: 'read' } as const;
+      const { session } = await system.database.deskSessions.create({ ...person, expires_at }, origin);
+      await until(Date.now, (now) => now > Date.parse(session.created_at));
+      await system.database.deskSessions.revoke(account, session.id, origin);
+    }
+    const ada = await signIn('u-ada');
+    const { json } = await ada.request('GET', `/v18.0/installation/changes?actor=${subject}`);
+    const names = json.data.map(({ actor }: { actor: { name: string } }) => actor.name);
+    assert.deepEqual(names, ['Somebody now', 'Somebody now', 'Somebody before', 'Somebody before']);
   });
 
   it('refuses whoever has no role', async () => {

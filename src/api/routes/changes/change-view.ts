@@ -58,7 +58,8 @@ export const changeSchema = z
   .meta({ id: 'Change' });
 
 /**
- * A page of changes whose actors have the names that people know them by, as they are now.
+ * A page of changes whose actors have the names that people know them by: tokens as they are now, people as
+ * they had signed in.
  *
  * @param accountId names only what is this account's: what a platform or the operator calls its keys is nobody else's
  * business; absent: all, for the operator alone
@@ -68,15 +69,15 @@ export async function withNames<T extends Change>(
   { data, ...page }: Page<T>,
   accountId?: string,
 ): Promise<Page<T>> {
-  const idsOf = (people: boolean) =>
-    data.flatMap(({ actor }) => ((actor.type === 'person') === people ? [actor.id] : []));
-  const [names, people] = await Promise.all([
-    holders.namesOf(idsOf(false), accountId),
-    deskSessions.namesOf(idsOf(true), accountId),
+  const isOfPerson = ({ actor }: Change) => actor.type === 'person';
+  const acts = data.filter(isOfPerson).map(({ id, at, actor }) => ({ id, at, subject: actor.id }));
+  const others = data.filter((change) => !isOfPerson(change)).map(({ actor }) => actor.id);
+  const [people, names] = await Promise.all([
+    deskSessions.namesOf(acts, accountId),
+    holders.namesOf(others, accountId),
   ]);
-  const named = (actor: Change['actor']) => ({
-    ...actor,
-    name: (actor.type === 'person' ? people : names).get(actor.id),
-  });
-  return { ...page, data: data.map((change) => ({ ...change, actor: named(change.actor) })) };
+  const nameIn = (change: Change) =>
+    isOfPerson(change) ? people.get(change.id) : names.get(change.actor.id);
+  const named = (change: T) => ({ ...change, actor: { ...change.actor, name: nameIn(change) } });
+  return { ...page, data: data.map(named) };
 }
