@@ -4261,7 +4261,7 @@ export interface components {
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             /**
              * Format: date-time
-             * @description Time at which the key expires, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire
+             * @description Time at which the key expires, ISO 8601 in UTC. Default, and latest time: when the token that creates it expires; never if that does not expire
              */
             expires_at?: string;
             /** @description The profile that GET /me returns for this key. Default: the account's own. A profile other than the caller's requires profiles:read */
@@ -4273,6 +4273,8 @@ export interface components {
             name: string;
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             profile_id?: string;
+            /** @description The session at the desk that it was made in: it stops working when that ends */
+            desk_session_id?: string;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -4312,6 +4314,8 @@ export interface components {
             name: string;
             scopes: ("events:write" | "deliveries:read" | "deliveries:write" | "endpoints:read" | "endpoints:write" | "profile:read" | "profiles:read" | "profiles:write" | "keys:read" | "keys:write" | "secrets:read" | "changes:read" | "subjects:write" | "platform" | "admin")[];
             profile_id?: string;
+            /** @description The session at the desk that it was made in: it stops working when that ends */
+            desk_session_id?: string;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -4549,7 +4553,7 @@ export interface components {
             };
             /** @description 1 at first, and one more with each change */
             version: number;
-            /** @description Absent if a platform creates the account, because it has keys */
+            /** @description Expires when the token that creates the account does. Absent if a platform creates it, because it has keys */
             api_key?: components["schemas"]["NewApiKey"];
         };
         AccountPage: {
@@ -4699,6 +4703,8 @@ export interface components {
             revoked_at?: string;
             /** @description Where its holder gets another link */
             return_url?: string;
+            /** @description The session at the desk that it was made in: it stops working when that ends */
+            desk_session_id?: string;
             /** @description hlps_…: shown only in this response; Hookline keeps a hash */
             token: string;
             /** @description A link for the subscriber: the portal, with the token in the fragment */
@@ -4736,6 +4742,8 @@ export interface components {
             revoked_at?: string;
             /** @description Where its holder gets another link */
             return_url?: string;
+            /** @description The session at the desk that it was made in: it stops working when that ends */
+            desk_session_id?: string;
         };
         /**
          * @example {
@@ -10778,7 +10786,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
-            403: components["responses"]["missing_scope.read_only"];
+            403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["account_state_conflict"];
@@ -14022,11 +14030,11 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
+                     *           "id": "ds_01M7Y2V07RS2Y47QBBGSV7HTCS",
                      *           "account_id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
-                     *           "issuer": "…",
-                     *           "subject": "…",
-                     *           "name": "Shop",
+                     *           "issuer": "https://login.example.com",
+                     *           "subject": "user-7",
+                     *           "name": "Ada Lovelace",
                      *           "role": "act",
                      *           "created_at": "2026-11-21T12:00:00.000Z",
                      *           "expires_at": "2026-11-21T12:00:00.000Z"

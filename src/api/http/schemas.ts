@@ -4,6 +4,11 @@ import { z } from 'zod';
 
 export const timeSchema = z.iso.datetime().describe('ISO 8601, UTC');
 
+export const deskSessionIdSchema = z
+  .string()
+  .optional()
+  .describe('The session at the desk that it was made in: it stops working when that ends');
+
 const pages = new Map<z.ZodType, z.ZodType>();
 
 /** A list's response. @param row a schema with an id */

@@ -34,6 +34,8 @@ export interface PortalSession {
   revoked_at?: string;
   /** Where its holder gets another link. */
   return_url?: string;
+  /** The session at the desk that it was made in, and ends with. */
+  desk_session_id?: string;
 }
 
 /** Characters of a {@link PortalSession.return_url}. */

@@ -5,6 +5,7 @@ import { hashSecret } from '../../domain/access/secret-hash.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
+import { present } from '../../domain/basics/objects.js';
 import type { Origin } from '../../domain/change/change.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
@@ -21,6 +22,8 @@ export interface ApiKey {
   scopes: Scope[];
   /** The profile that `GET /me` answers for this key; absent for the account's own. */
   profile_id?: string;
+  /** The session at the desk that it was made in, and ends with. */
+  desk_session_id?: string;
   created_at: string;
   expires_at?: string;
   /** To within a minute. */
@@ -30,8 +33,9 @@ export interface ApiKey {
 
 /** Options of a caller that makes a key. */
 export interface ApiKeyOptions {
-  expires_at?: Date;
-  profile_id?: string;
+  expires_at?: Date | undefined;
+  profile_id?: string | undefined;
+  desk_session_id?: string | undefined;
 }
 
 const apiKeys = collection(
@@ -43,6 +47,7 @@ const apiKeys = collection(
     name: must(String),
     scopes: must<Scope[]>([String]),
     profile_id: may(String),
+    desk_session_id: may(String),
     created_at: must(Date),
     expires_at: may(Date),
     last_used_at: may(Date),
@@ -85,7 +90,7 @@ export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey
       name,
       scopes: [...scopes],
       created_at: sharedDate(),
-      ...options,
+      ...present(options),
     };
     return { key, api_key: toApiKey(await this.documents.create(document, origin)) };
   }
@@ -111,13 +116,13 @@ export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey
 }
 
 function toApiKey(document: ApiKeyDocument): ApiKey {
-  const { profile_id, expires_at, last_used_at, revoked_at } = document;
+  const { profile_id, desk_session_id, expires_at, last_used_at, revoked_at } = document;
   return {
     id: document.key_id,
     account_id: document.account_id,
     name: document.name,
     scopes: document.scopes,
-    ...withoutNulls({ profile_id }),
+    ...withoutNulls({ profile_id, desk_session_id }),
     created_at: document.created_at.toISOString(),
     ...withoutNulls({
       expires_at: expires_at?.toISOString(),

@@ -9,6 +9,7 @@ import type { Timings } from '../../domain/timings.js';
 import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
+import { ShortCache } from '../mongo/short-cache.js';
 import { RevocableRepository } from './revocable.js';
 
 const deskSessions = collection(
@@ -38,12 +39,30 @@ type DeskSessionDocument = DocumentIn<typeof deskSessions>;
 
 /** Sessions of people at the desk. */
 export class DeskSessionRepository extends RevocableRepository<DeskSessionDocument, DeskSession> {
+  /** Remembered as long as by token: what was made in a session ends when the session does. */
+  private readonly byId: ShortCache<DeskSession | undefined>;
+
   constructor(connection: Connection, changes: ChangeRepository, { token_lifetime_ms }: Timings) {
     super(deskSessions(connection), changes, token_lifetime_ms, {
       kind: 'desk_session',
       idField: 'session_id',
       shown: toSession,
     });
+    this.byId = new ShortCache(token_lifetime_ms);
+  }
+
+  /** A session, even if it has ended; `undefined` if there is none. */
+  ofId(id: string): Promise<DeskSession | undefined> {
+    return this.byId.get(id, async () => {
+      const document = await this.documents.findOne({ session_id: id });
+      return document && toSession(document);
+    });
+  }
+
+  override async revoke(accountId: string, id: string, origin: Origin): Promise<boolean> {
+    const revoked = await super.revoke(accountId, id, origin);
+    this.byId.forget(id);
+    return revoked;
   }
 
   /** Makes a session. The token is in the result and nowhere else: only its hash is kept. */

@@ -17,6 +17,7 @@ export interface PortalSessionInput {
   scopes: readonly PortalScope[];
   expires_at: Date;
   return_url?: string | undefined;
+  desk_session_id?: string | undefined;
 }
 
 const portalSessions = collection(
@@ -34,6 +35,7 @@ const portalSessions = collection(
     expires_at: must(Date, { expires: UNITS.d / UNITS.s }),
     revoked_at: may(Date),
     return_url: may(String),
+    desk_session_id: may(String),
     ...recordedFields,
   },
   { indexes: [{ account_id: 1, session_id: 1 }] },
@@ -75,7 +77,8 @@ export class PortalSessionRepository extends RevocableRepository<SessionDocument
 }
 
 function toSession(document: SessionDocument): PortalSession {
-  const { session_id, account_id, name, scopes, created_at, expires_at, revoked_at, return_url } = document;
+  const { session_id, account_id, name, scopes, created_at, expires_at } = document;
+  const { revoked_at, return_url, desk_session_id } = document;
   return {
     id: session_id,
     account_id,
@@ -85,5 +88,6 @@ function toSession(document: SessionDocument): PortalSession {
     expires_at: expires_at.toISOString(),
     ...(revoked_at && { revoked_at: revoked_at.toISOString() }),
     ...(return_url && { return_url }),
+    ...(desk_session_id && { desk_session_id }),
   };
 }

@@ -152,8 +152,8 @@ export class Incidents {
     reporting.due = due;
     reporting.timer = setTimeout(() => {
       reporting.timer = undefined;
-      // It only counts in an open incident: the endpoint may have recovered, as another process knows. A circuit breaker
-      // that was opened meanwhile needs one in any case.
+      // It only counts in an open incident: the endpoint may have recovered, as another process knows. But a circuit
+      // breaker that was opened meanwhile needs one.
       const count = (report: FailureReport) =>
         report.opens_breaker
           ? this.open(endpoint, failures.since, report)

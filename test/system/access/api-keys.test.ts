@@ -118,6 +118,22 @@ describe('API keys', () => {
     assert.ok(later.json.errors[0].detail.includes(ends));
   });
 
+  it('that expire make accounts whose first key expires with them', async () => {
+    const ends = new Date(Date.now() + 60_000);
+    const { key } = await system.database.apiKeys.create(
+      client.accountId,
+      'admin',
+      OPERATOR_SCOPES,
+      OPERATOR,
+      {
+        expires_at: ends,
+      },
+    );
+    const headers = { authorization: `Bearer ${key}` };
+    const made = await client.request('POST', '/v18.0/accounts', { body: { name: 'Acme' }, headers });
+    assert.equal(made.json.api_key?.expires_at, ends.toISOString(), made.text);
+  });
+
   it('that expire make nothing that does not: no OAuth client, secret or login', async () => {
     const scopes = ['profile:read', 'keys:write'];
     const { key } = await create({ scopes, expires_at: new Date(Date.now() + 60_000).toISOString() });

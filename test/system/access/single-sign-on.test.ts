@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
+import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
@@ -145,6 +146,46 @@ describe('single sign-on to the desk', () => {
     const left = await ada.request('GET', path);
     assert.ok(!left.json.data.some(({ id }: { id: string }) => id === other.id));
     assert.equal((await ada.request('DELETE', `${path}/ds_unknown`)).status, 404);
+  });
+
+  it('ends with the keys and links that were made in it, also by those keys', async () => {
+    const codes = async (tokens: string[]) =>
+      Promise.all(
+        tokens.map(async (key) => {
+          const holder = apiClient(system.url, { accountId: '', key, keyId: '' });
+          const { status, json } = await holder.request('GET', '/v18.0/session');
+          return status === 200 ? 'live' : json.code;
+        }),
+      );
+    const operator = await system.account(OPERATOR_SCOPES);
+    const ways: ((ada: ApiClient, session: string) => Promise<{ status: number }>)[] = [
+      (ada) => ada.request('DELETE', '/v18.0/session'),
+      (_, session) => operator.request('DELETE', `/v18.0/installation/desk_sessions/${session}`),
+    ];
+    for (const end of ways) {
+      const ada = await signIn('u-ada');
+      const { id, expires_at } = (await ada.request('GET', '/v18.0/session')).json;
+      const of = { headers: { 'hookline-account': shop.accountId } };
+      const body = { name: 'made', scopes: ['keys:write', 'profile:read'] };
+      const key = await ada.request('POST', '/v18.0/api_keys', { body, ...of });
+      assert.equal(key.json.desk_session_id, id, key.text);
+      const holder = apiClient(system.url, { accountId: '', key: key.json.key, keyId: '' });
+      const child = await holder.request('POST', '/v18.0/api_keys', { body });
+      const link = await ada.request('POST', `/v18.0/accounts/${shop.accountId}/portal_sessions`);
+      const account = await ada.request('POST', '/v18.0/accounts', { body: { name: 'A', platform: true } });
+      const first = account.json.api_key;
+      assert.equal(first.expires_at, expires_at, 'the first key of an account ends with its maker');
+      const tokens = [key.json.key, child.json.key, link.json.token, first.key];
+      assert.deepEqual(
+        await codes(tokens),
+        tokens.map(() => 'live'),
+      );
+      assert.equal((await end(ada, id)).status, 204);
+      assert.deepEqual(
+        await codes(tokens),
+        tokens.map(() => 'revoked_token'),
+      );
+    }
   });
 
   it('refuses whoever has no role', async () => {

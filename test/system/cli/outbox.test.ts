@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import mongoose from 'mongoose';
+import { PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import { Outbox } from '../../../src/models/outbox/outbox.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { inProcess } from '../../support/programs/command.js';
@@ -83,6 +84,23 @@ describe('hookline outbox', () => {
     ].entries())
       assert.match(problems[index] ?? '', problem);
     assert.deepEqual([marked[5]?.['event_id']], await published());
+  });
+
+  it('marks nothing as refused where the caller is wrong, and ends', async () => {
+    const platform = await (await sharedSystem()).account(PLATFORM_SCOPES);
+    await documents.insertOne({ _id: 'a', kind: 'purchase', payload: PURCHASE });
+    for (const [wrong, said] of [
+      [{ HOOKLINE_API_KEY: platform.key }, /account/i],
+      [{ HOOKLINE_API_KEY: platform.key, HOOKLINE_ACCOUNT: 'nobody' }, /account/i],
+    ] as const) {
+      const { exited, lines } = inProcess(['outbox', documents.collectionName, '--once'], {
+        ...environment(),
+        ...wrong,
+      });
+      assert.equal(await exited, 1);
+      assert.match(lines.join('\n'), said);
+    }
+    assert.deepEqual(Object.keys((await documents.findOne()) ?? {}).sort(), ['_id', 'kind', 'payload']);
   });
 
   it('shows an id that others have written on one line', async () => {

@@ -12,7 +12,7 @@ const FEW = { since: '2026-11-28T20:00:00.000Z' };
 const MANY = { ...FEW, backoff_until: '2026-11-28T20:00:05.000Z' };
 
 describe('the end of an incident', () => {
-  /** What is asked for, in order. @param mark that the endpoint has */
+  /** The activities, and the calls that they make, in order. @param mark that the endpoint has */
   function activities(mark: FailingMark | undefined) {
     const asked: string[] = [];
     const ports = {

@@ -120,6 +120,13 @@ describe('what a new endpoint would have received', () => {
       assert.ok(requests > 1);
     });
 
+  it('ends in time also where the feed has places without events', async () => {
+    let rounds = 0;
+    const feed = { heads: async (_: string, after: string) => ({ heads: [], end: `${after}${rounds++}` }) };
+    const { end } = await tryOn(feed as never, { event_kinds: ['*'] }, { ...WHAT_IF_LIMITS, totalMs: 0 });
+    assert.deepEqual([rounds, end > RANGE.after], [1, true]);
+  });
+
   it('is attempted by its schedule, if every attempt fails', () => {
     assert.deepEqual(attemptTimes(parseRetrySchedule('5s,5m,1h')), [0, 5_000, 305_000, 3_905_000]);
     assert.deepEqual(attemptTimes([]), [0]);

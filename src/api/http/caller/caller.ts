@@ -21,6 +21,8 @@ export interface Caller {
   name?: string;
   /** The person who signed in to the desk, and the person's role. */
   person?: { subject: string; role: DeskRole };
+  /** The session at the desk that it is, or that its API key or portal session was made in: they end with it. */
+  desk_session_id?: string;
   /** The profile behind the token: what `GET /me` answers. */
   profile_id: string;
   scopes: readonly Scope[];

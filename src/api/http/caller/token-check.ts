@@ -1,8 +1,9 @@
 import { API_KEY, isScope } from '../../../domain/access/api-key.js';
-import { DESK_SCOPES, DESK_TOKEN } from '../../../domain/access/desk-session.js';
+import { DESK_SCOPES, DESK_TOKEN, type DeskSession } from '../../../domain/access/desk-session.js';
 import { PORTAL_TOKEN } from '../../../domain/access/portal-session.js';
 import { ownProfileId } from '../../../domain/access/profile.js';
 import { hashSecret } from '../../../domain/access/secret-hash.js';
+import type { Problem } from '../../../domain/http/problem.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ApiDependencies } from '../context.js';
 import type { Caller } from './caller.js';
@@ -58,33 +59,43 @@ function typeOf(token: string): Caller['type'] | undefined {
   return ACCESS_TOKEN.test(token) ? 'oauth_client' : undefined;
 }
 
-async function checkApiKey({ database, logger }: Dependencies, token_hash: string): Promise<Caller> {
+async function checkApiKey(dependencies: Dependencies, token_hash: string): Promise<Caller> {
+  const { database, logger } = dependencies;
   const key = await database.apiKeys.ofHash(token_hash);
   if (!key) throw refuseToken('invalid_token', 'The API key is unknown.');
   if (key.revoked_at) throw refuseToken('revoked_token', `The API key was revoked at ${key.revoked_at}.`);
   if (key.expires_at && Date.parse(key.expires_at) <= sharedNow()) {
     throw refuseToken('expired_token', `The API key expired at ${key.expires_at}.`);
   }
+  if (await hasMakerEnded(dependencies, key))
+    throw refuseToken('revoked_token', 'The API key ended with the desk session that it was made in.');
   database.apiKeys
     .noteUse(token_hash, key.id)
     .catch((error: unknown) =>
       logger.warn({ err: error, api_key: key.id }, 'the last use of an API key could not be recorded'),
     );
   const { account_id, id, name, scopes, expires_at, profile_id = ownProfileId(account_id) } = key;
-  const ends = expires_at !== undefined && { expires_at, token_expires_at: expires_at };
+  const { desk_session_id } = key;
+  const ends = {
+    ...(expires_at !== undefined && { expires_at, token_expires_at: expires_at }),
+    ...(desk_session_id !== undefined && { desk_session_id }),
+  };
   return { type: 'api_key', account_id, id, token_hash, name, scopes, profile_id, ...ends };
 }
 
-async function checkPortalToken({ database }: Dependencies, token_hash: string): Promise<Caller> {
+async function checkPortalToken(dependencies: Dependencies, token_hash: string): Promise<Caller> {
+  const { database } = dependencies;
   const session = await database.portalSessions.ofHash(token_hash);
   if (!session) throw refuseToken('invalid_token', 'The portal session is unknown.');
   const { account_id, id, name, scopes, expires_at, revoked_at, return_url } = session;
   const isExpired = Date.parse(expires_at) <= sharedNow();
-  if (revoked_at !== undefined || isExpired) {
+  const isRevoked = revoked_at !== undefined || (await hasMakerEnded(dependencies, session));
+  if (isRevoked || isExpired) {
     const look = (await database.accounts.current(account_id))?.portal;
     const from = { ...look, ...(return_url !== undefined && { return_url }) };
-    throw revoked_at !== undefined
-      ? refuseToken('revoked_token', `The portal session was ended at ${revoked_at}.`, from)
+    const when = revoked_at === undefined ? 'with the session that it was made in' : `at ${revoked_at}`;
+    throw isRevoked
+      ? refuseToken('revoked_token', `The portal session was ended ${when}.`, from)
       : refuseToken(
           'expired_token',
           `The portal session expired at ${expires_at}. Ask for a new link.`,
@@ -99,15 +110,32 @@ async function checkPortalToken({ database }: Dependencies, token_hash: string):
 async function checkDeskToken({ database }: Dependencies, token_hash: string): Promise<Caller> {
   const session = await database.deskSessions.ofHash(token_hash);
   if (!session) throw refuseToken('invalid_token', 'The desk session is unknown.');
-  const { account_id, id, name, subject, role, expires_at, revoked_at } = session;
-  if (revoked_at) throw refuseToken('revoked_token', `The desk session was ended at ${revoked_at}.`);
-  if (Date.parse(expires_at) <= sharedNow())
-    throw refuseToken('expired_token', `The desk session expired at ${expires_at}. Sign in again.`);
+  const ended = endOf(session);
+  if (ended) throw ended;
+  const { account_id, id, name, subject, role, expires_at } = session;
   const scopes = DESK_SCOPES[role];
-  const ends = { expires_at, token_expires_at: expires_at };
+  const ends = { expires_at, token_expires_at: expires_at, desk_session_id: id };
   const profile_id = ownProfileId(account_id);
   const person = { subject, role };
   return { type: 'desk_session', account_id, id, token_hash, name, person, scopes, profile_id, ...ends };
+}
+
+/** The refusal of a session at the desk that has ended; `undefined`: it has not. */
+function endOf({ expires_at, revoked_at }: DeskSession): Problem | undefined {
+  if (revoked_at) return refuseToken('revoked_token', `The desk session was ended at ${revoked_at}.`);
+  if (Date.parse(expires_at) <= sharedNow())
+    return refuseToken('expired_token', `The desk session expired at ${expires_at}. Sign in again.`);
+  return undefined;
+}
+
+/** Whether an API key or a portal session was made in a session at the desk that has ended. */
+async function hasMakerEnded(
+  { database }: Dependencies,
+  { desk_session_id }: { desk_session_id?: string },
+): Promise<boolean> {
+  if (desk_session_id === undefined) return false;
+  const session = await database.deskSessions.ofId(desk_session_id);
+  return !session || endOf(session) !== undefined;
 }
 
 async function checkAccessToken({ database }: Dependencies, token_hash: string): Promise<Caller> {

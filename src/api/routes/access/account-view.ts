@@ -101,7 +101,9 @@ export const accountWithKeySchema = accountSchema
   .extend({
     api_key: apiKeyWithKeySchema
       .optional()
-      .describe('Absent if a platform creates the account, because it has keys'),
+      .describe(
+        'Expires when the token that creates the account does. Absent if a platform creates it, because it has keys',
+      ),
   })
   .meta({ id: 'NewAccount' });
 

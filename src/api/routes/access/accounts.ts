@@ -100,7 +100,7 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
         requireManager(ctx);
         requireLogoOrigin(settings, portal?.logo_url);
         if (isPlatform) requireHeld(ctx, ['admin']);
-        const { scopes } = ctx.state.caller;
+        const { scopes, expires_at, desk_session_id } = ctx.state.caller;
         const id = newId('account');
         const origin = originOf(ctx, id);
         const ofPlatform = scopes.includes('platform');
@@ -114,7 +114,10 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
         ctx.set('etag', accountEtag(account));
         if (ofPlatform) return account;
         const keyScopes = isPlatform ? PLATFORM_SCOPES : ACCOUNT_SCOPES;
-        const { key, api_key } = await apiKeys.create(id, 'first key', keyScopes, origin);
+        const { key, api_key } = await apiKeys.create(id, 'first key', keyScopes, origin, {
+          expires_at: expires_at === undefined ? undefined : new Date(expires_at),
+          desk_session_id,
+        });
         return { ...account, api_key: { ...api_key, key } };
       },
     }),

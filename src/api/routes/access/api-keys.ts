@@ -9,7 +9,7 @@ import { found } from '../../http/found.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { listOperation } from '../../http/paging.js';
-import { timeSchema as time } from '../../http/schemas.js';
+import { deskSessionIdSchema, timeSchema as time } from '../../http/schemas.js';
 import { invalidRequest } from '../../http/validation.js';
 
 const apiKeySchema = z
@@ -19,6 +19,7 @@ const apiKeySchema = z
     name: z.string(),
     scopes: z.array(z.enum(SCOPES)),
     profile_id: z.string().optional(),
+    desk_session_id: deskSessionIdSchema,
     created_at: time,
     expires_at: time.optional(),
     last_used_at: time.optional().describe('To within a minute'),
@@ -38,7 +39,7 @@ const apiKeyBody = z.strictObject({
   expires_at: z.iso
     .datetime()
     .describe(
-      'Time at which the key expires, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire',
+      'Time at which the key expires, ISO 8601 in UTC. Default, and latest time: when the token that creates it expires; never if that does not expire',
     )
     .optional(),
   profile_id: z
@@ -64,13 +65,15 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       async handle({ account_id, body: { name, scopes, expires_at, profile_id } }, ctx) {
         requireHeld(ctx, scopes);
         requireProfileHeld(ctx, profile_id ?? ownProfileId(account_id), scopes);
-        const ends = endOf(expires_at, ctx.state.caller.expires_at);
+        const { desk_session_id, expires_at: makerEnds } = ctx.state.caller;
+        const ends = endOf(expires_at, makerEnds);
         if (profile_id !== undefined && !(await profiles.get(account_id, profile_id))) {
           throw invalidRequest([{ pointer: '/profile_id', detail: 'is not a profile of this account' }]);
         }
         const { key, api_key } = await apiKeys.create(account_id, name, [...new Set(scopes)], originOf(ctx), {
-          ...(ends !== undefined && { expires_at: ends }),
-          ...(profile_id !== undefined && { profile_id }),
+          expires_at: ends,
+          profile_id,
+          desk_session_id,
         });
         return { ...api_key, key };
       },

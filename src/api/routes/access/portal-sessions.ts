@@ -15,7 +15,7 @@ import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { listOperation } from '../../http/paging.js';
 import { durationSchema } from '../../http/parameters.js';
-import { timeSchema as time } from '../../http/schemas.js';
+import { deskSessionIdSchema, timeSchema as time } from '../../http/schemas.js';
 import { findAccount, findActiveAccount } from './accounts.js';
 
 const portalSessionSchema = z
@@ -28,6 +28,7 @@ const portalSessionSchema = z
     expires_at: time,
     revoked_at: time.optional(),
     return_url: z.string().optional().describe('Where its holder gets another link'),
+    desk_session_id: deskSessionIdSchema,
   })
   .meta({ id: 'PortalSession' });
 
@@ -83,12 +84,14 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
         const account = await findActiveAccount(dependencies, ctx, id);
         requireHeld(ctx, scopes);
         const asked = sharedNow() + parseDuration(expires_in);
-        const makerEnds = Date.parse(ctx.state.caller.expires_at ?? '') || asked;
+        const { desk_session_id, expires_at } = ctx.state.caller;
+        const makerEnds = Date.parse(expires_at ?? '') || asked;
         const input = {
           name,
           scopes: [...new Set(scopes)],
           expires_at: new Date(Math.min(asked, makerEnds)),
           return_url,
+          desk_session_id,
         };
         const origin = originOf(ctx, account.id);
         const { token, session } = await portalSessions.create(account.id, input, origin);

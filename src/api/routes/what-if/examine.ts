@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { inParts } from '../../../domain/basics/bounded-memory.js';
 import type { EventSelection } from '../../../domain/delivery/recipients.js';
 import { outcomeByHead, outcomeByPayload, WhatIfCount } from '../../../domain/explain/what-if.js';
@@ -32,32 +33,41 @@ export async function examine(
     spent.filterMs += performance.now() - began;
     return outcome;
   };
-  const examinePart = async (part: readonly EventHead[]): Promise<void> => {
+  const isSpent = () => {
+    spent.totalMs = performance.now() - began;
+    return (Object.keys(limits) as (keyof typeof limits)[]).some((name) => spent[name] >= limits[name]);
+  };
+  let position = after;
+  /** @returns whether a limit is reached */
+  const examinePart = async (part: readonly (EventHead & { position: string })[]): Promise<boolean> => {
     const events = part.filter(({ is_test }) => !is_test);
     const undecided = events.filter((head) => outcomeByHead(selection, head) === undefined);
     const opened = await feed.opened(accountId, undecided);
-    for (const head of events) {
+    for (const head of part) {
+      position = head.position;
+      spent.events += 1;
+      if (head.is_test) continue;
+      const decided = outcomeByHead(selection, head);
+      if (decided) {
+        count.add(head, decided);
+        continue;
+      }
       const { event, altered } = opened.get(head.id) ?? {};
-      const payload = altered ? undefined : event?.payload;
-      count.add(head, outcomeByHead(selection, head) ?? byPayload(head.kind, payload));
+      count.add(head, byPayload(head.kind, altered ? undefined : event?.payload));
+      spent.bytes += head.payload_bytes;
+      if (isSpent()) return true;
+      // Other requests go between two payloads.
+      await setImmediate();
     }
-    spent.events += part.length;
-    spent.bytes += undecided.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
-    spent.totalMs = performance.now() - began;
+    return isSpent();
   };
 
-  let position = after;
-  while (position < before) {
+  // At least one round, so that who goes on from here gets on.
+  do {
     const { heads, end } = await feed.heads(accountId, position, before);
-    for (const part of inParts(heads, OPENED_AT_ONCE)) {
-      await examinePart(part);
-      position = part.at(-1)?.position ?? position;
-      const isSpent = (Object.keys(limits) as (keyof typeof limits)[]).some(
-        (name) => spent[name] >= limits[name],
-      );
-      if (isSpent) return { count, end: position };
-    }
+    for (const part of inParts(heads, OPENED_AT_ONCE))
+      if (await examinePart(part)) return { count, end: position };
     position = end;
-  }
+  } while (position < before && !isSpent());
   return { count, end: position };
 }

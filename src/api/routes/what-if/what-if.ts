@@ -25,6 +25,7 @@ export function whatIfOperations(dependencies: ApiDependencies): Operation[] {
     operation('post', '/what_if', 'tryEndpoint', {
       summary: 'Count the events of a period that a new endpoint would have received; nothing is sent',
       scope: 'deliveries:read',
+      openToReaders: true,
       body: whatIfBody,
       example: {
         event_kinds: ['purchase'],

@@ -16,8 +16,10 @@ import { durationOf, textOf } from '../values.js';
 /** Documents that are read at once. */
 const AT_ONCE = 100;
 
-/** Statuses of requests whose events are wrong: others are of the caller, or over in a while. */
-const OF_EVENTS = new Set([400, 413]);
+/** Statuses of requests of which an event may be to blame: others are of the caller, or over in a while. */
+const OF_EVENTS: readonly number[] = [400, 413];
+/** Codes of problems of the body as a whole. */
+const OF_BODY: readonly string[] = ['invalid_json', 'payload_too_large'];
 
 /**
  * Publishes the events of an outbox in the order of their ids, and marks them. A repeat, such as after a kill between
@@ -80,12 +82,18 @@ async function publishAll(
     }
     if (later !== undefined) throw new BusyError(later);
   } catch (error) {
-    if (!(error instanceof HooklineError && OF_EVENTS.has(error.status))) throw error;
+    if (!(error instanceof HooklineError && OF_EVENTS.includes(error.status))) throw error;
     const [first, ...others] = events;
     // One of them is not even the form of an event: each is posted by itself.
     if (others.length > 0) for (const one of events) await publishAll(hookline, source, [one]);
-    else if (first) await refused(source, first.id, error.message);
+    else if (first && isOfEvents(error)) await refused(source, first.id, error.message);
+    else throw error;
   }
+}
+
+/** Whether Hookline says that the events are wrong, and not who sends them, or something on the way there. */
+function isOfEvents({ code, errors }: HooklineError): boolean {
+  return OF_BODY.includes(code) || errors.some(({ pointer }) => pointer?.startsWith('/events'));
 }
 
 async function accepted(

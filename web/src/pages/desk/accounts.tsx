@@ -12,7 +12,7 @@ import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { useAct } from '../../ui/use-act.js';
-import { NewKey } from './account/new-key.js';
+import { type MadeKey, NewKey } from './account/new-key.js';
 
 /** The page of all accounts: of the installation, or of a platform. */
 export function Accounts() {
@@ -68,7 +68,7 @@ function NewAccount() {
   const { act } = useAct();
   const [name, setName] = useState('');
   const [reference, setReference] = useState('');
-  const [key, setKey] = useState<string>();
+  const [key, setKey] = useState<MadeKey>();
   return (
     <>
       <Confirm
@@ -87,7 +87,7 @@ function NewAccount() {
             'The account is there.',
             { quiet: true },
           );
-          setKey(account?.api_key?.key);
+          setKey(account?.api_key);
         }}
       >
         <TextField label="Name" maxLength={256} value={name} set={setName} />
@@ -99,7 +99,7 @@ function NewAccount() {
           set={setReference}
         />
       </Confirm>
-      <NewKey title="The account's first API key" text={key} close={() => setKey(undefined)} />
+      <NewKey title="The account's first API key" made={key} close={() => setKey(undefined)} />
     </>
   );
 }

@@ -4,7 +4,7 @@ import type { ApiKey } from '../../../api/types.js';
 import { Confirm } from '../../../ui/dialog.js';
 import { Field, TextField } from '../../../ui/field.js';
 import { useAct } from '../../../ui/use-act.js';
-import { NewKey } from './new-key.js';
+import { type MadeKey, NewKey } from './new-key.js';
 
 const DAY_MS = 86_400_000;
 
@@ -22,7 +22,7 @@ export function CreateKey({ accountId, grantable }: { accountId: string; grantab
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly string[]>([]);
   const [days, setDays] = useState('');
-  const [key, setKey] = useState<string>();
+  const [key, setKey] = useState<MadeKey>();
   const create = async () => {
     const made = await act(
       () =>
@@ -37,7 +37,7 @@ export function CreateKey({ accountId, grantable }: { accountId: string; grantab
       'The key is there.',
       { quiet: true },
     );
-    setKey(made?.key);
+    setKey(made);
     setName('');
     setScopes([]);
     setDays('');
@@ -95,7 +95,7 @@ export function CreateKey({ accountId, grantable }: { accountId: string; grantab
           )}
         </Field>
       </Confirm>
-      <NewKey title="The new API key" text={key} close={() => setKey(undefined)} />
+      <NewKey title="The new API key" made={key} close={() => setKey(undefined)} />
     </>
   );
 }
