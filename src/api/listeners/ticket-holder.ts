@@ -14,7 +14,7 @@ export const STREAM_SCOPE = 'endpoints:write';
  * @returns `undefined` if the token was revoked, has expired, or does not allow it any more
  */
 export async function ticketHolder(
-  dependencies: Pick<ApiDependencies, 'database' | 'logger'>,
+  dependencies: Pick<ApiDependencies, 'database' | 'logger' | 'settings'>,
   { account_id, credential }: Ticket,
 ): Promise<Awaited<ReturnType<typeof actingCaller>> | undefined> {
   try {

@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
+import type { Settings } from '../../config/schema.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { isId } from '../../domain/basics/ids.js';
 import { STREAM_PROTOCOL } from '../../domain/listener/listener.js';
@@ -22,6 +23,7 @@ export interface UpgradeOptions {
   /** The caller's address, as for every request. */
   addressOf(request: IncomingMessage): string;
   box: SecretBox;
+  settings: Settings;
   logger: Logger;
 }
 
@@ -30,7 +32,7 @@ export interface UpgradeOptions {
  * it, once.
  */
 export function createUpgrade(options: UpgradeOptions) {
-  const { streams, database, limiters, addressOf, box, logger } = options;
+  const { streams, database, limiters, addressOf, box, settings, logger } = options;
   const sockets = new WebSocketServer({
     noServer: true,
     // The most bytes of one message: a response of 16 KiB, its headers, and what JSON adds.
@@ -55,7 +57,7 @@ export function createUpgrade(options: UpgradeOptions) {
       if (!isId('endpoint', endpointId)) return refuseStranger(404);
       const [, text = ''] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
       const ticket = readTicket(box, text, endpointId, sharedNow());
-      const holder = ticket && (await ticketHolder({ database, logger }, ticket));
+      const holder = ticket && (await ticketHolder({ database, settings, logger }, ticket));
       if (!holder) return refuseStranger(401);
       const perMinute = holder.account?.limits.requests_per_minute;
       const verdict = limiters.token.consume(tokenKey(holder.caller), sharedNow(), perMinute);

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import * as oauth from 'oauth4webapi';
+import { boundedQueue, QueueFullError } from '../../domain/basics/bounded-queue.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { isSecureOrLocal, parseUrl } from '../../domain/basics/parse-url.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
@@ -8,6 +9,8 @@ import { withTimeout } from '../../domain/basics/with-timeout.js';
 const STEP_MS = 6_000;
 /** How long the provider's metadata are remembered, milliseconds. */
 const METADATA_MS = UNITS.h;
+/** Calls to the provider under way in one process: strangers begin sign-ins, too. */
+export const MAX_PROVIDER_CALLS = 16;
 /** How far the provider's clock may be off, seconds. */
 const CLOCK_TOLERANCE_S = 60;
 
@@ -29,8 +32,15 @@ export interface OpenIdClient {
   clientSecret: string | undefined;
   scope: string;
   redirectUri: string;
-  /** A claim that is looked for in UserInfo if the ID token lacks it. */
-  hasClaim(claims: object): boolean;
+  /** The roles in some claims; `undefined`: there are none. UserInfo is asked if the ID token has none. */
+  rolesIn(claims: object): unknown;
+}
+
+/** A person who has signed in, as the provider describes them. */
+export interface SignedIn {
+  claims: oauth.IDToken;
+  /** Of the ID token or, if that has none, of UserInfo. */
+  roles: unknown;
 }
 
 /** Sends a request, within limits of time and length, and follows no redirect. */
@@ -75,7 +85,7 @@ export class OpenIdProvider {
     return new URL(this.#client.issuer).host;
   }
 
-  /** The address where a person signs in. @throws ProviderUnavailableError */
+  /** The address where a person signs in. @throws ProviderUnavailableError or QueueFullError */
   authorizationUrl({ state, nonce, verifier }: Challenge): Promise<string> {
     return inTime(async () => {
       const { authorization_endpoint = '' } = await this.#server();
@@ -98,12 +108,12 @@ export class OpenIdProvider {
   }
 
   /**
-   * The claims about the person who has signed in.
+   * The person who has signed in.
    *
    * @param response parameters with which the provider sent the person back
-   * @throws ProviderUnavailableError or SignInRefusedError
+   * @throws ProviderUnavailableError, SignInRefusedError or QueueFullError
    */
-  claims(response: URLSearchParams, challenge: Challenge): Promise<oauth.IDToken> {
+  person(response: URLSearchParams, challenge: Challenge): Promise<SignedIn> {
     return inTime(async () => {
       const server = await this.#server();
       try {
@@ -118,8 +128,8 @@ export class OpenIdProvider {
     server: oauth.AuthorizationServer,
     parameters: URLSearchParams,
     { state, nonce, verifier }: Challenge,
-  ): Promise<oauth.IDToken> {
-    const { clientId, redirectUri, hasClaim } = this.#client;
+  ): Promise<SignedIn> {
+    const { clientId, redirectUri, rolesIn } = this.#client;
     const client = { client_id: clientId, [oauth.clockTolerance]: CLOCK_TOLERANCE_S };
     const answer = oauth.validateAuthResponse(server, client, parameters, state);
     const response = await oauth.authorizationCodeGrantRequest(
@@ -138,9 +148,11 @@ export class OpenIdProvider {
     await oauth.validateApplicationLevelSignature(server, response, this.#options);
     const claims = oauth.getValidatedIdTokenClaims(tokens);
     if (!claims) throw new SignInRefusedError('no ID token');
-    if (hasClaim(claims) || server.userinfo_endpoint === undefined) return claims;
-    const userInfo = await oauth.userInfoRequest(server, client, tokens.access_token, this.#options);
-    return { ...(await oauth.processUserInfoResponse(server, client, claims.sub, userInfo)), ...claims };
+    const roles = rolesIn(claims);
+    if (roles !== undefined || server.userinfo_endpoint === undefined) return { claims, roles };
+    const found = await oauth.userInfoRequest(server, client, tokens.access_token, this.#options);
+    const userInfo = await oauth.processUserInfoResponse(server, client, claims.sub, found);
+    return { claims: { ...userInfo, ...claims }, roles: rolesIn(userInfo) };
   }
 
   #authentication({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
@@ -167,16 +179,18 @@ export class OpenIdProvider {
   }
 }
 
-/** Gives a step up that takes too long. @throws ProviderUnavailableError */
+/** Gives a step up that takes too long. @throws ProviderUnavailableError, or what else is ours */
 function inTime<T>(step: () => Promise<T>): Promise<T> {
   return withTimeout(STEP_MS, step()).catch((error: unknown) => {
-    if (error instanceof ProviderUnavailableError || error instanceof SignInRefusedError) throw error;
+    if (isOurs(error)) throw error;
     throw new ProviderUnavailableError(codeOf(error));
   });
 }
 
 /** How the library sends requests. */
 function optionsOf(fetch: ProviderFetch) {
+  const call = boundedQueue({ running: MAX_PROVIDER_CALLS, waiting: 0 });
+  const bounded: ProviderFetch = (url, request) => call(() => fetch(url, request));
   return {
     // Plain http is for this machine alone, which `ask` sees to.
     [oauth.allowInsecureRequests]: true,
@@ -184,7 +198,7 @@ function optionsOf(fetch: ProviderFetch) {
       url: string,
       { method, headers, body }: { method: string; headers: Record<string, string>; body?: unknown },
     ) =>
-      ask(fetch, url, {
+      ask(bounded, url, {
         method,
         headers,
         ...(body !== undefined && body !== null && { body: String(body) }),
@@ -192,26 +206,41 @@ function optionsOf(fetch: ProviderFetch) {
   };
 }
 
-/** @throws ProviderUnavailableError */
+/** @throws ProviderUnavailableError or QueueFullError */
 async function ask(fetch: ProviderFetch, url: string, request: Parameters<ProviderFetch>[1]) {
   const to = parseUrl(url);
   if (!to || !isSecureOrLocal(to)) throw new ProviderUnavailableError('one of its endpoints is not https');
   const response = await fetch(url, request).catch((error: unknown) => {
+    if (isOurs(error)) throw error;
     throw new ProviderUnavailableError(`${to.host}: ${codeOf(error)}`);
   });
   if (response.status >= 500) throw new ProviderUnavailableError(`${to.host} responds ${response.status}`);
   return response;
 }
 
+type OurError = ProviderUnavailableError | SignInRefusedError | QueueFullError;
+
+function isOurs(error: unknown): error is OurError {
+  return [ProviderUnavailableError, SignInRefusedError, QueueFullError].some((one) => error instanceof one);
+}
+
+/** Codes of the library for a response of any endpoint that has another status, or is not JSON. */
+const BROKEN_RESPONSE = new Set([
+  oauth.RESPONSE_IS_NOT_CONFORM,
+  oauth.RESPONSE_IS_NOT_JSON,
+  oauth.PARSE_ERROR,
+]);
+
 /** An error of the library as one of ours, with its code alone: its cause can have tokens in it. */
-function asOurs(error: unknown): ProviderUnavailableError | SignInRefusedError {
-  if (error instanceof ProviderUnavailableError || error instanceof SignInRefusedError) return error;
+function asOurs(error: unknown): OurError {
+  if (isOurs(error)) return error;
   // The code was used, has expired or is another's. Other errors, such as invalid_client, are about Hookline.
   if (error instanceof oauth.ResponseBodyError && error.error !== 'invalid_grant')
     return new ProviderUnavailableError(`its token endpoint responds ${error.status} (${word(error.error)})`);
   if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError)
     return new SignInRefusedError(word(error.error));
-  return new SignInRefusedError(codeOf(error));
+  const code = codeOf(error);
+  return BROKEN_RESPONSE.has(code) ? new ProviderUnavailableError(code) : new SignInRefusedError(code);
 }
 
 /** A code that a provider sends, if it has the form of one. */

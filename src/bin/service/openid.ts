@@ -23,7 +23,7 @@ export function createOpenId(settings: Settings, publicUrl: string): OpenIdProvi
       clientSecret: settings.HOOKLINE_OIDC_CLIENT_SECRET,
       scope: settings.HOOKLINE_OIDC_SCOPES,
       redirectUri: `${publicUrl.replace(/\/$/, '')}/desk/signed-in`,
-      hasClaim: (claims) => claimIn(claims, settings.HOOKLINE_OIDC_ROLE_CLAIM) !== undefined,
+      rolesIn: (claims) => claimIn(claims, settings.HOOKLINE_OIDC_ROLE_CLAIM),
     },
     providerFetch(settings),
   );

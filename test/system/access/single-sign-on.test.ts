@@ -103,7 +103,12 @@ describe('single sign-on to the desk', () => {
         .filter((method) => ['post', 'put', 'patch', 'delete'].includes(method))
         .map((method) => [method.toUpperCase(), path.replace(/\{\w+\}/g, 'x')] as const),
     );
-    const open = new Set(['POST /v18.0/batch', 'POST /v18.0/installation/search', 'DELETE /v18.0/session']);
+    const open = new Set([
+      'POST /v18.0/batch',
+      'POST /v18.0/installation/search',
+      'POST /v18.0/what_if',
+      'DELETE /v18.0/session',
+    ]);
     const closed = writes.filter((write) => !open.has(write.join(' ')));
     assert.ok(closed.length > 40, String(closed.length));
     for (const [method, path] of closed) {
@@ -185,6 +190,25 @@ describe('single sign-on to the desk', () => {
         await codes(tokens),
         tokens.map(() => 'revoked_token'),
       );
+    }
+  });
+
+  it('is refused once the settings name another provider or account, or none', async () => {
+    const plain = await sharedSystem({}, 'api');
+    const { accountId: another } = await system.account();
+    const places: [Pick<TestSystem, 'database' | 'url'>, string, string][] = [
+      [system, 'https://login.example.com', account],
+      [system, provider.issuer, another],
+      [plain, provider.issuer, (await plain.account()).accountId],
+    ];
+    for (const [{ database, url }, issuer, account_id] of places) {
+      const session = { account_id, issuer, subject: 's', name: 'n', role: 'act' } as const;
+      const expires_at = new Date(Date.now() + 60_000);
+      const { token } = await database.deskSessions.create({ ...session, expires_at }, OPERATOR);
+      const left = apiClient(url, { accountId: account_id, key: token, keyId: '' });
+      const { json } = await left.request('GET', '/v18.0/session');
+      assert.equal(json.code, 'revoked_token');
+      assert.match(json.detail, /not set any more/);
     }
   });
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { MAX_PROVIDER_CALLS } from '../../../src/api/openid/provider.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { type Handler, type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 describe('an identity provider', () => {
   let provider: Receiver;
@@ -46,5 +48,40 @@ describe('an identity provider', () => {
     await timed();
     await provider.close();
     await timed();
+  });
+
+  it('that is slow gets a few calls at once; those beyond are told when to come back [world]', async () => {
+    let asked = 0;
+    const { port } = provider;
+    const handler: Handler = ({ url }, response) => {
+      if (url === '/token') asked += 1;
+      else
+        response.writeHead(200, { 'content-type': 'application/json' }).end(
+          JSON.stringify({
+            issuer: provider.url,
+            authorization_endpoint: `${provider.url}/authorize`,
+            token_endpoint: `${provider.url}/token`,
+          }),
+        );
+    };
+    provider = await startReceiver({ port, handler });
+    const finish = async () => {
+      const { sign_in, url } = (await begin()).json;
+      const state = new URL(String(url)).searchParams.get('state');
+      return fetch(`${system.url}/sign_in/openid/response`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ sign_in, response: `code=a-code&state=${state}` }),
+      });
+    };
+    const first = Array.from({ length: MAX_PROVIDER_CALLS }, finish);
+    await until(
+      () => asked,
+      (count) => count === MAX_PROVIDER_CALLS,
+    );
+    const beyond = await finish();
+    assert.equal(beyond.status, 503);
+    assert.equal(beyond.headers.get('retry-after'), '2');
+    for (const { status } of await Promise.all(first)) assert.equal(status, 502);
   });
 });

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import {
+  MAX_PROVIDER_CALLS,
   newChallenge,
   OpenIdProvider,
   type ProviderFetch,
   ProviderUnavailableError,
   SignInRefusedError,
 } from '../../../src/api/openid/provider.js';
+import { claimIn } from '../../../src/domain/access/desk-session.js';
+import { QueueFullError } from '../../../src/domain/basics/bounded-queue.js';
+import { promised } from '../../support/promised.js';
+import { until } from '../../support/until.js';
 
 const ISSUER = 'https://login.example.com/staff';
 const CLIENT = {
@@ -15,7 +20,7 @@ const CLIENT = {
   clientSecret: 'a-secret',
   scope: 'openid',
   redirectUri: 'https://hooks.example.com/desk/signed-in',
-  hasClaim: (claims: object) => 'roles' in claims,
+  rolesIn: (claims: object) => claimIn(claims, '/access/roles'),
 };
 const METADATA = {
   issuer: ISSUER,
@@ -53,7 +58,7 @@ describe('an OpenID provider', () => {
     nonce: challenge.nonce,
     iat: seconds(),
     exp: seconds() + 300,
-    roles: ['ops'],
+    access: { roles: ['ops'] },
   });
   /** A provider whose responses are these, by path, and the requests to it. */
   const providerWith = (responses: Record<string, () => Response>, client = CLIENT) => {
@@ -98,13 +103,14 @@ describe('an OpenID provider', () => {
   });
 
   it('gives the claims for the code, and those of UserInfo if the ID token lacks the roles', async () => {
-    const { roles, ...few } = claims();
-    for (const idToken of [signed(claims()), signed(few)]) {
+    const { access, ...few } = claims();
+    // Also if the ID token has other things in the claim that the roles stand in.
+    for (const idToken of [signed(claims()), signed(few), signed({ ...few, access: { scope: 'mail' } })]) {
       const { provider, asked } = providerWith({
         '/staff/token': tokens(idToken),
-        '/staff/me': () => Response.json({ sub: 'u-1', roles }),
+        '/staff/me': () => Response.json({ sub: 'u-1', access, email: 'ada@example.com' }),
       });
-      assert.deepEqual((await provider.claims(answer(), challenge))['roles'], roles);
+      assert.deepEqual((await provider.person(answer(), challenge)).roles, access.roles);
       const { body, authorization } = asked.find(({ url }) => url.endsWith('/token')) ?? {};
       const form = Object.fromEntries(new URLSearchParams(body));
       assert.equal(form['code_verifier'], challenge.verifier);
@@ -113,9 +119,9 @@ describe('an OpenID provider', () => {
     }
     const { provider } = providerWith({
       '/staff/token': tokens(signed(few)),
-      '/staff/me': () => Response.json({ sub: 'u-2', roles }),
+      '/staff/me': () => Response.json({ sub: 'u-2', access }),
     });
-    await assert.rejects(provider.claims(answer(), challenge), SignInRefusedError);
+    await assert.rejects(provider.person(answer(), challenge), SignInRefusedError);
   });
 
   const refused: Record<string, () => string | undefined> = {
@@ -139,7 +145,7 @@ describe('an OpenID provider', () => {
   for (const [what, idToken] of Object.entries(refused))
     it(`signs nobody in by a response ${what}`, async () => {
       const { provider } = providerWith({ '/staff/token': tokens(idToken()) });
-      await assert.rejects(provider.claims(answer(), challenge), SignInRefusedError);
+      await assert.rejects(provider.person(answer(), challenge), SignInRefusedError);
     });
 
   it('signs nobody in by another state, another issuer, no code, or an error', async () => {
@@ -153,19 +159,61 @@ describe('an OpenID provider', () => {
       new URLSearchParams({ state: challenge.state }),
     ];
     for (const one of answers)
-      await assert.rejects(provider.claims(one, challenge), SignInRefusedError, String(one));
+      await assert.rejects(provider.person(one, challenge), SignInRefusedError, String(one));
     assert.ok(!asked.some(({ url }) => url.endsWith('/token')));
   });
 
   it('whose code was used or has expired refuses, while an error about Hookline is the installation’s', async () => {
     const error = (code: string) => () => Response.json({ error: code }, { status: 400 });
     const used = providerWith({ '/staff/token': error('invalid_grant') });
-    await assert.rejects(used.provider.claims(answer(), challenge), SignInRefusedError);
+    await assert.rejects(used.provider.person(answer(), challenge), SignInRefusedError);
     const unknown = providerWith({ '/staff/token': error('invalid_client') });
-    await assert.rejects(unknown.provider.claims(answer(), challenge), {
+    await assert.rejects(unknown.provider.person(answer(), challenge), {
       name: 'ProviderUnavailableError',
       message: /400 \(invalid_client\)/,
     });
+  });
+
+  it('is unavailable if its keys, UserInfo or tokens have another status, or are not JSON', async () => {
+    const { access, ...few } = claims();
+    const broken = [
+      () => new Response('nope', { status: 404 }),
+      () => Response.json({ error: 'no' }, { status: 403 }),
+      () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+      () => new Response('{', { headers: { 'content-type': 'application/json' } }),
+    ];
+    for (const path of ['/staff/keys', '/staff/me', '/staff/token'])
+      for (const respond of broken) {
+        const { provider } = providerWith({ '/staff/token': tokens(signed(few)), [path]: respond });
+        await assert.rejects(
+          provider.person(answer(), challenge),
+          ProviderUnavailableError,
+          `${path} ${respond}`,
+        );
+      }
+  });
+
+  it('gets a few calls at once, and those beyond are refused', async () => {
+    const { promise: gate, resolve: finish } = promised();
+    let asked = 0;
+    const provider = new OpenIdProvider(CLIENT, async (url) => {
+      if (!url.endsWith('/token')) return Response.json(METADATA);
+      asked += 1;
+      await gate;
+      return Response.json({ error: 'invalid_grant' }, { status: 400 });
+    });
+    await provider.authorizationUrl(challenge);
+    const ask = () => provider.person(answer(), challenge);
+    const first = Array.from({ length: MAX_PROVIDER_CALLS }, () => assert.rejects(ask(), SignInRefusedError));
+    await until(
+      () => asked,
+      (count) => count === MAX_PROVIDER_CALLS,
+    );
+    await assert.rejects(ask(), QueueFullError);
+    finish();
+    await Promise.all(first);
+    await assert.rejects(ask(), SignInRefusedError);
+    assert.equal(asked, MAX_PROVIDER_CALLS + 1);
   });
 
   it('is unavailable without HTTPS, with the metadata of another, or if it fails; it is asked again then', async () => {
@@ -201,7 +249,7 @@ describe('an OpenID provider', () => {
     const { provider, asked } = providerWith({
       '/staff/.well-known/openid-configuration': () => Response.json(insecure),
     });
-    await assert.rejects(provider.claims(answer(), challenge), ProviderUnavailableError);
+    await assert.rejects(provider.person(answer(), challenge), ProviderUnavailableError);
     assert.equal(asked.length, 1);
   });
 });

@@ -1,6 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { pino } from 'pino';
 import { ticketHolder } from '../../../src/api/listeners/ticket-holder.js';
+import { loadSettings } from '../../../src/config/load.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { Database } from '../../../src/models/database.js';
 
@@ -23,7 +24,10 @@ async function holds(key: object | undefined, accounts: { id: string; status: st
   } as unknown as Database;
   const credential = { type: 'api_key', token_hash: 'hash' } as const;
   const ticket = { id: 'ticket', account_id: own, endpoint_id: 'ep_1', credential };
-  const holder = await ticketHolder({ database, logger: pino({ level: 'silent' }) }, ticket);
+  const holder = await ticketHolder(
+    { database, settings: loadSettings({}), logger: pino({ level: 'silent' }) },
+    ticket,
+  );
   equal(holder?.caller.account_id ?? own, own);
   return holder !== undefined;
 }

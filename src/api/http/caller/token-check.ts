@@ -9,7 +9,7 @@ import type { ApiDependencies } from '../context.js';
 import type { Caller } from './caller.js';
 import { refuseToken } from './refusals.js';
 
-type Dependencies = Pick<ApiDependencies, 'database' | 'logger'>;
+type Dependencies = Pick<ApiDependencies, 'database' | 'logger' | 'settings'>;
 
 /** Form of an OAuth access token. */
 const ACCESS_TOKEN = /^[\w-]{43}$/;
@@ -107,10 +107,10 @@ async function checkPortalToken(dependencies: Dependencies, token_hash: string):
   return { type: 'portal_session', account_id, id, token_hash, name, scopes, profile_id, ...ends };
 }
 
-async function checkDeskToken({ database }: Dependencies, token_hash: string): Promise<Caller> {
+async function checkDeskToken({ database, settings }: Dependencies, token_hash: string): Promise<Caller> {
   const session = await database.deskSessions.ofHash(token_hash);
   if (!session) throw refuseToken('invalid_token', 'The desk session is unknown.');
-  const ended = endOf(session);
+  const ended = endOf(session, settings);
   if (ended) throw ended;
   const { account_id, id, name, subject, role, expires_at } = session;
   const scopes = DESK_SCOPES[role];
@@ -120,22 +120,33 @@ async function checkDeskToken({ database }: Dependencies, token_hash: string): P
   return { type: 'desk_session', account_id, id, token_hash, name, person, scopes, profile_id, ...ends };
 }
 
-/** The refusal of a session at the desk that has ended; `undefined`: it has not. */
-function endOf({ expires_at, revoked_at }: DeskSession): Problem | undefined {
+/**
+ * The refusal of a session at the desk that has ended, or that the settings would not give any more; `undefined`: it is
+ * live.
+ */
+function endOf(
+  { issuer, account_id, expires_at, revoked_at }: DeskSession,
+  { HOOKLINE_OIDC_ISSUER, HOOKLINE_OIDC_ACCOUNT }: Dependencies['settings'],
+): Problem | undefined {
   if (revoked_at) return refuseToken('revoked_token', `The desk session was ended at ${revoked_at}.`);
   if (Date.parse(expires_at) <= sharedNow())
     return refuseToken('expired_token', `The desk session expired at ${expires_at}. Sign in again.`);
+  if (issuer !== HOOKLINE_OIDC_ISSUER || account_id !== HOOKLINE_OIDC_ACCOUNT)
+    return refuseToken(
+      'revoked_token',
+      'The desk session is of an identity provider or an account that is not set any more. Sign in again.',
+    );
   return undefined;
 }
 
 /** Whether an API key or a portal session was made in a session at the desk that has ended. */
 async function hasMakerEnded(
-  { database }: Dependencies,
+  { database, settings }: Dependencies,
   { desk_session_id }: { desk_session_id?: string },
 ): Promise<boolean> {
   if (desk_session_id === undefined) return false;
   const session = await database.deskSessions.ofId(desk_session_id);
-  return !session || endOf(session) !== undefined;
+  return !session || endOf(session, settings) !== undefined;
 }
 
 async function checkAccessToken({ database }: Dependencies, token_hash: string): Promise<Caller> {

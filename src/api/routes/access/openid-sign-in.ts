@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type Router from '@koa/router';
 import { z } from 'zod';
-import { claimIn, deskRoleOf, isSubject } from '../../../domain/access/desk-session.js';
+import { deskRoleOf, isSubject } from '../../../domain/access/desk-session.js';
 import type { SecretBox } from '../../../domain/access/secret-box.js';
+import { QueueFullError } from '../../../domain/basics/bounded-queue.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { plain } from '../../../domain/text/plain.js';
 import { cutText } from '../../../domain/text/unicode.js';
@@ -15,6 +16,7 @@ import {
   newChallenge,
   type OpenIdProvider,
   ProviderUnavailableError,
+  type SignedIn,
   SignInRefusedError,
 } from '../../openid/provider.js';
 
@@ -59,11 +61,11 @@ export function openIdRoutes(router: Router<State>, dependencies: ApiDependencie
     const { sign_in, response } = checkBytes(bodySchema, await readJsonBytes(ctx, MAX_BYTES));
     const challenge = await use(dependencies, sign_in);
     if (!challenge) throw refused('It took longer than ten minutes, or was completed before. Sign in again.');
-    const claims = await answered(dependencies, ctx, openId, () =>
-      openId.claims(new URLSearchParams(response), challenge),
+    const person = await answered(dependencies, ctx, openId, () =>
+      openId.person(new URLSearchParams(response), challenge),
     );
     ctx.set('cache-control', 'no-store');
-    ctx.body = await signIn(dependencies, ctx, claims);
+    ctx.body = await signIn(dependencies, ctx, person);
   });
 }
 
@@ -71,10 +73,10 @@ export function openIdRoutes(router: Router<State>, dependencies: ApiDependencie
 async function signIn(
   { settings, database }: ApiDependencies,
   ctx: Context,
-  claims: { sub: string; [claim: string]: unknown },
+  { claims, roles }: SignedIn,
 ): Promise<{ token: string; expires_at: string }> {
   const { HOOKLINE_OIDC_ISSUER: issuer = '', HOOKLINE_OIDC_ACCOUNT: account_id = '' } = settings;
-  const role = deskRoleOf(claimIn(claims, settings.HOOKLINE_OIDC_ROLE_CLAIM), {
+  const role = deskRoleOf(roles, {
     act: settings.HOOKLINE_OIDC_ACT_ROLES,
     read: settings.HOOKLINE_OIDC_READ_ROLES,
   });
@@ -127,7 +129,7 @@ function open(box: SecretBox, text: string): z.output<typeof sealedSchema> | und
   }
 }
 
-/** Does a step with the provider; why it fails is for the operator's log. @throws Problem 502 or 403 */
+/** Does a step with the provider; why it fails is for the operator's log. @throws Problem 502, 503 or 403 */
 async function answered<T>(
   { logger }: ApiDependencies,
   ctx: Context,
@@ -137,6 +139,10 @@ async function answered<T>(
   try {
     return await step();
   } catch (error) {
+    if (error instanceof QueueFullError)
+      throw new Problem('unavailable', 'Too many people are signing in. Sign in again in 2 seconds.', {
+        headers: { 'retry-after': '2' },
+      });
     const isRefusal = error instanceof SignInRefusedError;
     if (!isRefusal && !(error instanceof ProviderUnavailableError)) throw error;
     const { request_id } = ctx.state;

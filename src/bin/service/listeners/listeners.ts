@@ -25,7 +25,8 @@ export async function createListeners(settings: Settings, { database }: Servers,
   const { endpoints, listeners } = database;
   let starter: DeliveryStarter | undefined;
   const release = async (endpoint: { account_id: string; endpoint_id: string }) => starter?.release(endpoint);
-  const allows = async (ticket: Ticket) => (await ticketHolder({ database, logger }, ticket)) !== undefined;
+  const allows = async (ticket: Ticket) =>
+    (await ticketHolder({ database, settings, logger }, ticket)) !== undefined;
   const timings = settings.HOOKLINE_TEST_TIME_SCALE;
   const streams = new ListenerStreams({ listeners, endpoints, allows, release, logger, timings });
   return {
@@ -38,7 +39,7 @@ export async function createListeners(settings: Settings, { database }: Servers,
     /** Serves their streams at a server, whose other requests go to the API. */
     serve(http: HttpServer, { listener, limiters, addressOf }: Omit<Api, 'stop'>): RequestListener {
       streams.serveAt(settings.HOOKLINE_INTERNAL_URL ?? internalUrl(settings, http.port));
-      http.upgrade(createUpgrade({ streams, database, limiters, addressOf, box, logger }));
+      http.upgrade(createUpgrade({ streams, database, limiters, addressOf, box, settings, logger }));
       return withRelay(streams, box, listener);
     },
   };
