@@ -149,8 +149,8 @@ async function outage(servers: BenchServers, events: number): Promise<void> {
     ['hangs', HANGING_MS],
   ] as const) {
     const measured = await measureOutage(servers, events, delayMs);
-    const { accepted, alone, besideHealthy, besideAccepting, besideFailing, returnedMs, cpu, repeated } =
-      measured;
+    const { accepted, alone, besideHealthy, besideAccepting, besideFailing, cpu, repeated } = measured;
+    const { downMs, returnedMs } = measured;
     const ratio = (value: number, of: number) => (value / of).toFixed(2);
     const p99 = (times: number[]) => percentile(times, 99);
     const latency = (times: number[]) => `${median(times).toFixed(1)}/${p99(times).toFixed(1)} ms`;
@@ -172,7 +172,7 @@ async function outage(servers: BenchServers, events: number): Promise<void> {
       `        CPU per event ${cpu.failing.toFixed(2)} ms, healthy ${cpu.healthy.toFixed(2)}: ${ratio(cpu.failing, cpu.healthy)}.`,
     );
     say(
-      `        its first success ${seconds(returnedMs.first)} after its return; 95 % ${seconds(returnedMs.p95 - returnedMs.first)} and all ${seconds(returnedMs.all - returnedMs.first)} later; ${repeated} repeated.`,
+      `        down for ${seconds(downMs)}, its first success ${seconds(returnedMs.first)} after its return; 95 % ${seconds(returnedMs.p95 - returnedMs.first)} and all ${seconds(returnedMs.all - returnedMs.first)} later; ${repeated} repeated.`,
     );
   }
 }

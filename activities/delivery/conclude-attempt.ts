@@ -3,7 +3,7 @@ import { describeAttempt, type Outcome } from '../../src/domain/attempt/outcome.
 import { attemptName } from '../../src/domain/basics/delivery-id.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { FailingMark } from '../../src/domain/endpoint/breaker/circuit-breaker.js';
+import { type FailingMark, holdsBack } from '../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { GONE } from '../../src/domain/endpoint/endpoint.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';
 import type { NamedEndpoint } from '../../src/domain/ledger/summaries.js';
@@ -12,8 +12,18 @@ import type { EndpointDirectory } from '../endpoint/endpoint-directory.js';
 
 /** Reports the results of attempts to the incidents of their endpoints. */
 export interface IncidentLog {
-  /** @param began when the attempt began, milliseconds since the epoch @param attempt `attemptName` */
-  failed(endpoint: NamedEndpoint, said: string, began: number, attempt: string): Promise<void>;
+  /**
+   * @param began when the attempt began, milliseconds since the epoch
+   * @param attempt `attemptName`
+   * @param isMarked whether the endpoint was marked as failing then
+   */
+  failed(
+    endpoint: NamedEndpoint,
+    said: string,
+    began: number,
+    attempt: string,
+    isMarked: boolean,
+  ): Promise<void>;
   /**
    * @param began likewise
    * @param isMarked whether the endpoint was marked as failing then
@@ -32,6 +42,8 @@ export interface IncidentLog {
 export interface ConcludePorts {
   endpoints: Pick<EndpointDirectory, 'disable' | 'setFailing'>;
   incidents: IncidentLog;
+  /** Starts the release of what waits for an endpoint, or for its next attempt at it. */
+  release(endpoint: NamedEndpoint): Promise<void>;
 }
 
 /** The time limit for recording that an endpoint is gone, milliseconds. The report waits for it. */
@@ -52,7 +64,7 @@ interface MadeAttempt {
  * Records what an attempt means for its endpoint. It does not throw if a server cannot be reached: the request has been
  * sent, and must not be sent again because of that.
  */
-export function createConclude({ endpoints, incidents }: ConcludePorts) {
+export function createConclude({ endpoints, incidents, release }: ConcludePorts) {
   /** @returns the attempt's outcome for its delivery */
   return async function conclude(request: AttemptRequest, made: MadeAttempt): Promise<Outcome> {
     if (made.outcome !== 'gone') {
@@ -103,11 +115,16 @@ export function createConclude({ endpoints, incidents }: ConcludePorts) {
   ): Promise<void> {
     if (isOperational(event_kind)) return;
     const endpoint = { account_id, endpoint_id, host: hostOf(attempt.url) };
+    const isMarked = failing !== undefined;
     if (outcome !== 'delivered') {
-      await incidents.failed(endpoint, describeAttempt(attempt), began, attemptName(event_id, number));
+      const name = attemptName(event_id, number);
+      await incidents.failed(endpoint, describeAttempt(attempt), began, name, isMarked);
       return;
     }
-    const isOpen = await incidents.succeeded(endpoint, began, failing !== undefined, number === 1);
-    if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);
+    const isOpen = await incidents.succeeded(endpoint, began, isMarked, number === 1);
+    if (!isMarked || isOpen) return;
+    // A process has stored the mark after the end of the incident, or its report of the failures has not arrived.
+    const removed = await endpoints.setFailing(account_id, endpoint_id, null);
+    if (holdsBack(removed)) await release(endpoint);
   }
 }

@@ -53,8 +53,12 @@ export interface EndpointDirectory {
   load(accountId: string, endpointId: string): Promise<EndpointForAttempt | undefined>;
   /** The same as it is now, for what is not looked at again. */
   loadFresh(accountId: string, endpointId: string): Promise<EndpointForAttempt | undefined>;
-  /** Records that an endpoint is failing, or, with `null`, that it is not. */
-  setFailing(accountId: string, endpointId: string, failing: FailingMark | null): Promise<void>;
+  /** Records that an endpoint is failing, or, with `null`, that it is not. @returns the mark that it had */
+  setFailing(
+    accountId: string,
+    endpointId: string,
+    failing: FailingMark | null,
+  ): Promise<FailingMark | undefined>;
   /**
    * Takes an active endpoint out of service.
    *

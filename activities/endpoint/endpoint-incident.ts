@@ -1,7 +1,8 @@
+import { Context } from '@temporalio/activity';
 import type { Alert } from '../../src/domain/alert/alert.js';
 import { alertOf } from '../../src/domain/alert/alert.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../src/domain/delivery/delivery.js';
-import type { FailingMark } from '../../src/domain/endpoint/breaker/circuit-breaker.js';
+import { type FailingMark, holdsBack } from '../../src/domain/endpoint/breaker/circuit-breaker.js';
 import type { IncidentOutcome } from '../../src/domain/endpoint/breaker/incident.js';
 import type { DisableCause } from '../../src/domain/endpoint/breaker/incident-machine.js';
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
@@ -75,8 +76,12 @@ export function createEndpointActivities({ endpoints, incidentStore, ledger, rai
       await emit(ports, event);
     },
 
-    /** Starts the release of what waits for an endpoint, or for its next attempt at it. */
+    /**
+     * Starts the release of what waits for an endpoint, or for its next attempt at it. A process may have opened the
+     * circuit breaker again while the end of the incident was noted.
+     */
     async releaseEndpoint({ account_id, endpoint_id }: EndpointKey): Promise<void> {
+      await endpoints.setFailing(account_id, endpoint_id, null);
       await ledger.release({ account_id, endpoint_id }, true);
     },
 
@@ -93,17 +98,23 @@ export function createEndpointActivities({ endpoints, incidentStore, ledger, rai
       return status;
     },
 
-    /** Removes the mark, emits the event, and releases what waits for the endpoint, if anything had to wait. */
+    /**
+     * Removes the mark, emits the event, and releases what waits for the endpoint, if anything had to wait: a process
+     * may have opened the circuit breaker before the incident heard of its failures.
+     */
     async closeIncident({
       account_id,
       endpoint_id,
       event,
       release,
     }: EndpointKey & { event: OperationalEvent; release: boolean }): Promise<void> {
-      await endpoints.setFailing(account_id, endpoint_id, null);
+      const removed = await endpoints.setFailing(account_id, endpoint_id, null);
       await incidentStore.ended({ account_id, endpoint_id }, 'recovered');
       await emit(ports, event);
-      if (release) await ledger.release({ account_id, endpoint_id }, true);
+      // An earlier try may have removed the mark.
+      const isRepeated = Context.current().info.attempt > 1;
+      if (release || holdsBack(removed) || isRepeated)
+        await ledger.release({ account_id, endpoint_id }, true);
     },
 
     /**

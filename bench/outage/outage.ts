@@ -19,6 +19,8 @@ export interface Outage {
   besideAccepting: Travel;
   /** The same from the first event for the failing endpoint until all of them had arrived. */
   besideFailing: Travel;
+  /** From the first event for the failing endpoint until its return: probes come at fixed times after that. */
+  downMs: number;
   /** From the endpoint's return until its first, and then 95 % and all of its events had arrived, milliseconds. */
   returnedMs: { first: number; p95: number; all: number };
   /**
@@ -90,18 +92,20 @@ export async function measureOutage(servers: BenchServers, events: number, delay
       bad.arrivals.clear();
       status = 503;
       wait = delayMs;
+      const began = performance.now();
       const { perSecond, arrived } = await accept();
       await delay(DOWN_MS);
       const attempts = bad.count;
       status = 200;
       wait = 0;
       const returnedAt = performance.now();
+      const downMs = returnedAt - began;
       const since = async (share: number) => {
         await until(() => arrived() >= events * share, LIMIT_MS);
         return performance.now() - returnedAt;
       };
       const returnedMs = { first: await since(1 / events), p95: await since(0.95), all: await since(1) };
-      return { perSecond, returnedMs, repeated: bad.count - attempts - events };
+      return { perSecond, downMs, returnedMs, repeated: bad.count - attempts - events };
     };
     const failing = await used(fail);
 
@@ -126,6 +130,7 @@ export async function measureOutage(servers: BenchServers, events: number, delay
       besideHealthy,
       besideAccepting,
       besideFailing,
+      downMs: failing.result.downMs,
       returnedMs: failing.result.returnedMs,
       cpu: { healthy: perEvent(healthy), failing: perEvent(failing) },
       repeated: failing.result.repeated,

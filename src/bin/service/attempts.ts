@@ -5,6 +5,7 @@ import type { AddressPolicy } from '../../../packages/egress/src/addresses/index
 import { createPoster } from '../../../packages/egress/src/index.js';
 import type { Settings } from '../../config/schema.js';
 import { RELEASE } from '../../domain/basics/release.js';
+import { startRelease } from '../../temporal/write/release-backlog.js';
 import { connectorOptions } from './egress.js';
 import { endpointDirectory } from './endpoint-ports.js';
 import { createOrder } from './ledger.js';
@@ -34,7 +35,13 @@ export async function createAttempts(
     ownPorts: ReadonlySet<number>;
   },
 ) {
-  const { database } = servers;
+  const { database, temporal } = servers;
+  const releaseStart = {
+    client: temporal.client,
+    taskQueue: settings.HOOKLINE_TASK_QUEUE,
+    releasePerSecond: settings.HOOKLINE_RELEASE_RATE,
+    timings: settings.HOOKLINE_TEST_TIME_SCALE,
+  };
   const poster = createPoster(
     await connectorOptions(
       settings,
@@ -47,6 +54,7 @@ export async function createAttempts(
     ...parts,
     payloads: database.payloads,
     endpoints: endpointDirectory(database.endpoints),
+    release: (endpoint) => startRelease(releaseStart, endpoint, true),
     turns: database.deliveryTurns,
     leases: database.attemptLeases,
     order: createOrder(servers, settings.HOOKLINE_TEST_TIME_SCALE),

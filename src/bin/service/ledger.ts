@@ -43,8 +43,9 @@ export function createKnowledge(
     slowMs: settings.HOOKLINE_SLOW_RESPONSE,
     maxDirect: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
   });
-  const mark: IncidentOptions['mark'] = ({ account_id, endpoint_id }, failing) =>
-    endpoints.setFailing(account_id, endpoint_id, failing);
+  const mark: IncidentOptions['mark'] = async ({ account_id, endpoint_id }, failing) => {
+    await endpoints.setFailing(account_id, endpoint_id, failing);
+  };
   const reports = { probeIntervalMs, timings, client, taskQueue, disableAfterMs, mark };
   return { conditions, incidents: new Incidents(reports, conditions) };
 }

@@ -185,19 +185,18 @@ export class EndpointRepository {
   }
 
   /**
-   * Keeps with an endpoint that it is failing, or, with `null`, that it is not. This is not a change of the endpoint. A
-   * mark that holds nothing back replaces none: a process may have opened the circuit breaker before the incident did.
+   * Keeps with an endpoint that it is failing, or, with `null`, that it is not, which is no change of it. A mark that
+   * holds nothing back replaces none: a process may have opened the breaker before. @returns the mark that it had
    */
-  async setFailing(accountId: string, endpointId: string, failing: FailingMark | null): Promise<void> {
-    const update = failing ? { $set: { failing } } : { $unset: { failing: 1 } };
+  async setFailing(accountId: string, endpointId: string, failing: FailingMark | null) {
     const only = failing && failing.backoff_until === undefined ? { failing: null } : {};
-    await this.note(accountId, endpointId, update, only);
+    return (await this.note(accountId, endpointId, { failing }, only))?.failing ?? undefined;
   }
 
   /** Stores the token that the subscriber must return in the verification that begins now. */
   async beginVerification(accountId: string, endpointId: string, token: string): Promise<void> {
     const verification_token = this.codec.seal(endpointId, 'verification', token);
-    await this.note(accountId, endpointId, { $set: { verification_token } });
+    await this.note(accountId, endpointId, { verification_token });
   }
 
   /**
@@ -374,11 +373,12 @@ export class EndpointRepository {
     return this.remember(endpointId, changed, true);
   }
 
-  /** Keeps something with an endpoint that makes no new version of it. */
-  private async note(accountId: string, endpointId: string, update: object, only = {}): Promise<void> {
+  /** Keeps something with an endpoint that makes no new version of it. @returns the endpoint as it was before */
+  private async note(accountId: string, endpointId: string, $set: object, only = {}) {
     const filter = { _id: endpointId, account_id: accountId, deleted_at: null, ...only };
-    const document = await this.model.findOneAndUpdate(filter, update, { returnDocument: 'after' }).lean();
-    this.remember(endpointId, document ?? undefined, false);
+    const before = await this.model.findOneAndUpdate(filter, { $set }, { returnDocument: 'before' }).lean();
+    this.remember(endpointId, before ? { ...before, ...$set } : undefined, false);
+    return before;
   }
 
   private remember(

@@ -102,10 +102,17 @@ export class Incidents {
    *
    * @param began by the clock of this process's {@link sharedNow}
    * @param attempt `attemptName`, if it is known
+   * @param isMarked the endpoint was marked as failing when the attempt began
    */
-  async failed(endpoint: NamedEndpoint, said: string, began: number, attempt?: string): Promise<void> {
+  async failed(
+    endpoint: NamedEndpoint,
+    said: string,
+    began: number,
+    attempt?: string,
+    isMarked = false,
+  ): Promise<void> {
     const { endpoint_id } = endpoint;
-    const failures = this.conditions.of(endpoint_id).failed(said, attempt, began, sharedNow());
+    const failures = this.conditions.of(endpoint_id).failed(said, attempt, began, isMarked, sharedNow());
     if (!failures) return;
     this.succeeding.delete(endpoint_id);
     if (failures.opensBreaker) this.openBreaker(endpoint, failures);
@@ -145,8 +152,12 @@ export class Incidents {
     reporting.due = due;
     reporting.timer = setTimeout(() => {
       reporting.timer = undefined;
-      // It only counts in an open incident: the endpoint may have recovered, as another process knows.
-      const count = (report: FailureReport) => this.handle(endpoint).signal(attemptFailed, report);
+      // It only counts in an open incident: the endpoint may have recovered, as another process knows. But a circuit
+      // breaker that was opened meanwhile needs one.
+      const count = (report: FailureReport) =>
+        report.opens_breaker
+          ? this.open(endpoint, failures.since, report)
+          : this.handle(endpoint).signal(attemptFailed, report);
       const isOver = reporting.sending || failures.isOver;
       if (!isOver) this.report(endpoint, failures, count).catch(() => {});
     }, waitMs).unref();

@@ -107,7 +107,34 @@ export const INCIDENTS: Scenarios = {
     play: (stage) => whileItEnds(stage, (second, endpoint) => second.gone(endpoint, 'evt_1:1', 1)),
   },
   'endpoint-incident-continued-as-new': { play: failingAgain },
+  'endpoint-incident-breaker-opened': { play: breakerOpened },
 };
+
+/** An incident that hears of few failures, of a process that has opened the circuit breaker, and probes. */
+async function breakerOpened({ system }: Stage): Promise<Run> {
+  const { workflow } = system.temporal.client;
+  const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
+  const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);
+  const taskQueue = `stub-${endpoint.endpoint_id}`;
+  const stop = await startStubWorker(system.temporal, taskQueue, {
+    openIncident: async () => 'active',
+    markEndpoint: async () => 'active',
+    probeEndpoint: async () => workflow.getHandle(workflowId).signal(attemptSucceeded),
+    closeIncident: async () => {},
+  });
+  try {
+    const input = { endpoint, disable_after_ms: 3_600_000, probe_interval_ms: 1_000, failing_for_ms: 0 };
+    const failed: FailureReport = { count: 1, said: 'got a 500 response', ago_ms: 0, opens_breaker: true };
+    const { signaledRunId: runId } = await workflow.signalWithStart<typeof endpointIncident, [FailureReport]>(
+      'endpointIncident',
+      { workflowId, taskQueue, args: [input], signal: attemptFailed, signalArgs: [failed] },
+    );
+    await workflow.getHandle(workflowId, runId).result();
+    return { workflowId, runId };
+  } finally {
+    await stop();
+  }
+}
 
 /**
  * An incident whose endpoint fails again while its recovery is being noted, so that it goes on as a new one; that one

@@ -169,6 +169,38 @@ describe('failures that several processes count', () => {
     assert.deepEqual(releases, [true]);
   });
 
+  it('that open the circuit breaker after the incident of most of them has ended have one that closes it', async () => {
+    const releases: boolean[] = [];
+    const { all, first, second, opened, endpoint } = await idleProcesses(
+      3,
+      async ({ release }) => void releases.push(release),
+      shared,
+    );
+    for (let failures = 1; failures < BACKOFF_AFTER_FAILURES; failures += 1)
+      await first.failed(endpoint, 'got a 500 response', Date.now());
+    await until(
+      () => second.get(endpoint),
+      (incident) => incident?.failures === BACKOFF_AFTER_FAILURES - 1,
+    );
+    assert.equal(await second.succeeded(endpoint, Date.now()), true);
+    await until(
+      () => first.get(endpoint),
+      (incident) => incident === undefined,
+    );
+    await first.failed(endpoint, 'got a 500 response', Date.now());
+    assert.deepEqual(opened, [endpoint]);
+    await until(
+      () => first.get(endpoint),
+      (incident) => incident?.next_probe_at !== undefined,
+    );
+    assert.equal(await all[2]?.succeeded(endpoint, Date.now(), true), true);
+    await until(
+      () => releases,
+      ({ length }) => length === 2,
+    );
+    assert.deepEqual(releases, [false, true]);
+  });
+
   it('are not reported to an incident that is over, nor open another', async () => {
     const { first, second, endpoint } = await processes(2);
     await first.failed(endpoint, 'got a 500 response', Date.now());

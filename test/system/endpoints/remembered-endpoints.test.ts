@@ -51,14 +51,19 @@ describe('endpoints that a process has read', () => {
     const { endpoints } = database;
     const [first] = await endpoints.all(accountId);
     assert.ok(first);
+    let removed: FailingMark | undefined;
     const mark = async (failing: FailingMark | null) => {
-      await endpoints.setFailing(accountId, first.id, failing);
+      removed = await endpoints.setFailing(accountId, first.id, failing);
       return (await endpoints.getFresh(accountId, first.id))?.failing;
     };
     const open = { ...FAILING, backoff_until: '2026-01-31T12:00:05.000Z' };
     assert.deepEqual(await mark(open), open);
     assert.deepEqual(await mark(FAILING), open);
     assert.equal(await mark(null), undefined);
+    assert.deepEqual(removed, open, 'whoever removes it learns that deliveries had to wait');
+    assert.equal((await endpoints.get(accountId, first.id))?.failing, undefined);
+    assert.equal(await mark(null), undefined);
+    assert.equal(removed, undefined);
     assert.deepEqual(await mark(FAILING), FAILING);
     assert.deepEqual(await mark(open), open);
   });

@@ -8,6 +8,7 @@ import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js'
 import type { FailingMark } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { SLOTS } from '../../../src/domain/endpoint/breaker/endpoint-condition.js';
 import { EndpointConditions } from '../../../src/domain/endpoint/breaker/endpoint-conditions.js';
+import type { EndpointKey } from '../../../src/domain/endpoint/endpoint-key.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 
 const SLOW_MS = 2_000;
@@ -41,6 +42,7 @@ function attempts(
     incidents?: object;
     endpoints?: object;
     leases?: object;
+    release?: object;
     failing?: FailingMark;
     options?: object;
   } = {},
@@ -76,6 +78,7 @@ function attempts(
     poster: { exchange },
     incidents,
     endpoints,
+    release: more.release,
     turns: { take: async () => Date.now() },
     leases: { take: async () => undefined, ...more.leases },
     conditions: new EndpointConditions({
@@ -189,6 +192,23 @@ describe('an attempt', () => {
       await attempts({ statusCode }, more).attempt({ ...FIRST, isolated: true });
       await new Promise((resolve) => setImmediate(resolve));
       assert.deepEqual(marks, expected, `${statusCode}, ${isOpen}`);
+    }
+  });
+
+  it('that takes away a mark because of which deliveries waited has them released', async () => {
+    const few = { since: '2026-11-24T12:00:00.000Z' };
+    const many = { ...few, backoff_until: '2026-11-24T12:00:05.000Z' };
+    for (const [removed, expected] of [
+      [undefined, []],
+      [few, []],
+      [many, ['ep_1']],
+    ] as const) {
+      const releases: string[] = [];
+      const release = async ({ endpoint_id }: EndpointKey) => void releases.push(endpoint_id);
+      const more = { failing: few, release, endpoints: { setFailing: async () => removed } };
+      await attempts({ statusCode: 200 }, more).attempt({ ...FIRST, isolated: true });
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual(releases, expected);
     }
   });
 

@@ -2,13 +2,17 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { UNITS } from '../../../src/domain/basics/duration.js';
 import {
   BACKOFF_AFTER_FAILURES,
   type FailingMark,
 } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import type { EndpointConditions } from '../../../src/domain/endpoint/breaker/endpoint-conditions.js';
+import type { FailureReport } from '../../../src/domain/endpoint/breaker/incident.js';
 import type { EndpointKey } from '../../../src/domain/endpoint/endpoint-key.js';
+import { TIMINGS } from '../../../src/domain/timings.js';
 import type { Incidents } from '../../../src/temporal/write/incidents.js';
+import { attemptSucceeded } from '../../../workflows/messages.js';
 import { clockOfEach } from '../../support/clock.js';
 import { reporter } from '../../support/parts/incidents.js';
 import { promised } from '../../support/promised.js';
@@ -19,8 +23,10 @@ const PROBE_MS = 5_000;
 
 describe('the circuit breaker that a process opens', () => {
   const start = Date.parse('2026-11-24T12:00:00Z');
-  /** Counts of failures as they were reported, and successes. */
-  let reported: (number | 'success')[];
+  /** Counts of failures as they were reported to an incident that they open if there is none, and other signals. */
+  let reported: (number | 'success' | 'counted')[];
+  /** Reports that say that the circuit breaker is open. */
+  let opening: FailureReport[];
   let incidents: Incidents;
   let conditions: EndpointConditions;
   /** Circuit breakers as they were stored. */
@@ -34,18 +40,25 @@ describe('the circuit breaker that a process opens', () => {
   clockOfEach(start);
   beforeEach(() => {
     reported = [];
+    opening = [];
     marks = [];
     storing = Promise.resolve();
     answer = () => {};
-    const signalWithStart = async (_type: string, { signalArgs }: { signalArgs: [{ count: number }] }) => {
-      reported.push(signalArgs[0].count);
+    const signalWithStart = async (_type: string, { signalArgs }: { signalArgs: [FailureReport] }) => {
+      const [report] = signalArgs;
+      reported.push(report.count);
+      if (report.opens_breaker) opening.push(report);
       if (!isSlow) return;
       const { promise: answered, resolve } = promised();
       answer = resolve;
       await answered;
     };
     isSlow = false;
-    const getHandle = () => ({ signal: async () => reported.push('success') });
+    // What is left of one test is reported by a timer, maybe during another.
+    const told = reported;
+    const getHandle = () => ({
+      signal: async (signal: unknown) => told.push(signal === attemptSucceeded ? 'success' : 'counted'),
+    });
     const client = { workflow: { signalWithStart, getHandle } } as unknown as Client;
     const mark = async (endpoint: EndpointKey, failing: FailingMark) => {
       await storing;
@@ -55,8 +68,9 @@ describe('the circuit breaker that a process opens', () => {
     ({ incidents, conditions } = reporter(settings));
   });
 
-  const fail = async (times: number, began = Date.now()) => {
-    for (let time = 0; time < times; time += 1) await incidents.failed(ENDPOINT, 'got a 503 response', began);
+  const fail = async (times: number, began = Date.now(), isMarked = false) => {
+    for (let time = 0; time < times; time += 1)
+      await incidents.failed(ENDPOINT, 'got a 503 response', began, undefined, isMarked);
   };
   const iso = (ms: number) => new Date(start + ms).toISOString();
 
@@ -67,6 +81,49 @@ describe('the circuit breaker that a process opens', () => {
     await fail(BACKOFF_AFTER_FAILURES);
     assert.deepEqual(marks, [{ ...ENDPOINT, since: iso(0), backoff_until: iso(PROBE_MS) }]);
     assert.deepEqual(reported, [1, BACKOFF_AFTER_FAILURES - 1]);
+    assert.deepEqual(
+      opening.map(({ count }) => count),
+      [BACKOFF_AFTER_FAILURES - 1],
+      'the incident hears that it is to close it, whatever it has counted',
+    );
+  });
+
+  it('has an incident, though that of the failures before has ended when the report of the rest is due', async () => {
+    mock.timers.reset();
+    mock.timers.enable({ apis: ['Date', 'setTimeout'], now: start });
+    const turns = async () => {
+      for (let turn = 0; turn < 20; turn += 1) {
+        mock.timers.tick(1);
+        await setImmediate();
+      }
+    };
+    const failures = fail(BACKOFF_AFTER_FAILURES - 1);
+    await turns();
+    await failures;
+    // The timer only counts in an open incident. Before its report has its turn, the breaker is opened.
+    mock.timers.tick(TIMINGS.report_soon_ms);
+    await fail(1);
+    await turns();
+    assert.deepEqual(reported, [1, BACKOFF_AFTER_FAILURES - 1]);
+    assert.equal(opening.length, 1);
+    assert.equal(marks.length, 1);
+  });
+
+  it('is not opened by failures before a success that another process has seen: the mark that they found is gone', async () => {
+    await fail(1);
+    await fail(BACKOFF_AFTER_FAILURES - 2, Date.now(), true);
+    mock.timers.tick(UNITS.m);
+    await fail(1);
+    assert.deepEqual(marks, []);
+    await fail(BACKOFF_AFTER_FAILURES - 1);
+    assert.equal(marks.length, 1, 'the next failures in a row');
+  });
+
+  it('is opened by failures of which some have read the endpoint before it was marked', async () => {
+    await fail(1, Date.now(), true);
+    mock.timers.tick(1_000);
+    await fail(BACKOFF_AFTER_FAILURES - 1);
+    assert.equal(marks.length, 1);
   });
 
   it('is not opened by attempts that began before one that has succeeded', async () => {

@@ -43,6 +43,11 @@ export function isOpen(mark: FailingMark | undefined, now: number): boolean {
   return mark !== undefined && endOf(mark) > now;
 }
 
+/** Whether deliveries may wait that are to be released once the mark is removed, even if it has run out by now. */
+export function holdsBack(mark: FailingMark | undefined): boolean {
+  return mark?.backoff_until !== undefined;
+}
+
 /** The breaker as it is opened: until the first probe. @param since the first failure, milliseconds since the epoch */
 export function opened(since: number, probeIntervalMs: number, timings: Timings): FailingMark {
   const probedAt = since + probeWait(0, probeIntervalMs, timings);

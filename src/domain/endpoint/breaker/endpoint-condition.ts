@@ -155,10 +155,18 @@ export class EndpointCondition {
    * Counts a failure, unless it is past.
    *
    * @param began when the attempt began
+   * @param isMarked whether it found the endpoint marked as failing
    * @returns the count; `undefined` if it does not count
    */
-  failed(said: string, attempt: string | undefined, began: number, now: number): FailureCount | undefined {
+  failed(
+    said: string,
+    attempt: string | undefined,
+    began: number,
+    isMarked: boolean,
+    now: number,
+  ): FailureCount | undefined {
     if (this.isPast(began)) return undefined;
+    if (this.failures?.isEndedBy(began, isMarked)) this.failures.end();
     const failures = this.failures ?? new FailureCount(now);
     failures.add(said, attempt, now);
     this.counted = failures;

@@ -4,6 +4,8 @@ import type { FailureReport } from './incident.js';
 
 /** From so many failures on, they are reported soon. */
 const REPORT_SOON_AFTER = BACKOFF_AFTER_FAILURES / 2;
+/** An attempt begins at most so long after its endpoint was read, milliseconds: it may wait for a slot. */
+const READ_BEFORE_MS = 5_000;
 /** Nothing is kept for longer than this part of the time between probes. */
 const REPORTS_PER_PROBE = 2;
 
@@ -24,6 +26,8 @@ export class FailureCount {
   private over = false;
   private last: Pick<FailureReport, 'said' | 'attempt'> = { said: '' };
   private lastAt = 0;
+  /** When the latest attempt began that found the endpoint marked as failing. */
+  private markedAt = Number.POSITIVE_INFINITY;
 
   constructor(since: number) {
     this.since = since;
@@ -34,6 +38,18 @@ export class FailureCount {
     this.unreported += 1;
     this.last = { said, ...(attempt !== undefined && { attempt }) };
     this.lastAt = now;
+  }
+
+  /**
+   * An attempt has failed.
+   *
+   * @param isMarked whether it found the endpoint marked as failing
+   * @returns whether the failures before it are of an incident that is over, as another process has found: the mark
+   * that they found is gone
+   */
+  isEndedBy(began: number, isMarked: boolean): boolean {
+    if (isMarked) this.markedAt = began;
+    return !isMarked && began > this.markedAt + READ_BEFORE_MS;
   }
 
   /**
@@ -79,8 +95,9 @@ export class FailureCount {
   /** Takes the failures that have not been reported. From then on they count as reported. */
   takeReport(now: number): FailureReport {
     const count = this.unreported;
+    const opens = this.isUrgent && { opens_breaker: true as const };
     this.reported += count;
     this.unreported = 0;
-    return { count, ...this.last, ago_ms: Math.max(now - this.lastAt, 0) };
+    return { count, ...this.last, ago_ms: Math.max(now - this.lastAt, 0), ...opens };
   }
 }

@@ -27,6 +27,8 @@ export interface IncidentState
   last_attempt?: string;
   /** How many probes have been made. */
   probes: number;
+  /** A process has opened the circuit breaker, by failures that the incident may not know all of. */
+  breaker_opened?: true;
   /** The endpoint's mark says that new deliveries wait for a probe. */
   backs_off?: boolean;
   /** The account was notified that the endpoint is failing. */
@@ -179,7 +181,7 @@ export class IncidentMachine {
   }
 
   private get isBackingOff(): boolean {
-    return this.state.failures >= BACKOFF_AFTER_FAILURES;
+    return this.state.breaker_opened || this.state.failures >= BACKOFF_AFTER_FAILURES;
   }
 
   private get disableAt(): number {
@@ -241,8 +243,8 @@ export class IncidentMachine {
    * of them.
    */
   private releaseWhatWaitedMeanwhile(now: number): IncidentStep {
-    if (!this.hasSucceeded || countOf(this.reports) < BACKOFF_AFTER_FAILURES)
-      return this.end('recovered', now);
+    const many = opensBreaker(this.reports) || countOf(this.reports) >= BACKOFF_AFTER_FAILURES;
+    if (!this.hasSucceeded || !many) return this.end('recovered', now);
     this.reports = [];
     return { kind: 'release' };
   }
@@ -292,9 +294,14 @@ function sum(state: IncidentState, reports: readonly Failures[]): IncidentState 
   const failures = state.failures + countOf(reports);
   const last = reports.at(-1);
   if (!last) return { ...state, failures };
+  const opened = opensBreaker(reports) && { breaker_opened: true as const };
   const { said: last_failure, at: last_failure_at, attempt: last_attempt } = last;
   const attempt = last_attempt !== undefined && { last_attempt };
-  return { ...state, failures, last_failure, last_failure_at, ...attempt };
+  return { ...state, failures, last_failure, last_failure_at, ...attempt, ...opened };
+}
+
+function opensBreaker(reports: readonly Failures[]): boolean {
+  return reports.some(({ opens_breaker }) => opens_breaker);
 }
 
 function countOf(reports: readonly Failures[]): number {

@@ -8,6 +8,8 @@ export interface FailureReport {
   ago_ms: number;
   /** Its attempt: `attemptName`. */
   attempt?: string;
+  /** With them, the process has opened the endpoint's circuit breaker: the incident is to probe, and to close it. */
+  opens_breaker?: true;
 }
 
 /** An incident, as the endpoint's owner sees it while it is open. */
