@@ -5,6 +5,7 @@ import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import type { FirstOrder } from '../../src/domain/delivery/attempt-order.js';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptDelivery } from './attempt-delivery.js';
+import { sinceEnd } from './hand-over.js';
 import { directLane } from './side-by-side.js';
 
 type Report = AttemptReport | null;
@@ -13,6 +14,12 @@ type Report = AttemptReport | null;
  * How many deliveries are remembered of which only one side has asked: more than may wait to be started in a process.
  */
 const MAX_CLAIMS = 20_000;
+
+/**
+ * What is known of an endpoint at which no attempt was made holds for so long, milliseconds. A release that its owner
+ * begins after that looks for what waits until half a minute later, so it finds the delivery if it waits.
+ */
+const UNMADE_KNOWN_MS = 5_000;
 
 /** A workflow of this process asks for its attempts within this of their end, milliseconds. */
 const UNCLAIMED_AFTER_MS = 500;
@@ -56,15 +63,17 @@ export class EarlyAttempts {
 
   /**
    * The attempts that a workflow asks for: those that have been begun, or new ones. One that cannot be made does not
-   * affect the others.
+   * affect the others. Its start may be late: an endpoint that was paused may take deliveries by now.
    */
   attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<Report[]> {
     return Promise.all(
-      orders.map((order) => {
+      orders.map(async (order) => {
         const id = nameOf(order);
         const claimed = this.claims.get(id);
         this.claims.delete(id);
-        return claimed ?? this.makeOne(order, timeoutMs, false);
+        const report = await claimed;
+        const isOld = report?.kind === 'not_attempted' && sinceEnd(report) > UNMADE_KNOWN_MS;
+        return report === undefined || isOld ? this.makeOne(order, timeoutMs, false) : report;
       }),
     );
   }

@@ -11,16 +11,20 @@ export function ended(report: AttemptReport): AttemptReport {
   return report;
 }
 
+/** How long ago the attempt of a report ended in this process, milliseconds. */
+export function sinceEnd(report: AttemptReport): number {
+  const now = performance.now();
+  return now - (ends.get(report) ?? now);
+}
+
 /**
  * Reports as a workflow gets them together, when the last of the attempts has ended: what an earlier one is to wait is
  * counted from then, so that it waits no longer than it was asked to.
  */
 export function handOver(reports: Readonly<Reports>, settledAt?: number): Reports {
-  const now = performance.now();
   return reports.map((report) => {
     if (!report) return null;
-    const passed = now - (ends.get(report) ?? now);
-    return { ...since(report, passed), ...(settledAt !== undefined && { ended_at: settledAt }) };
+    return { ...since(report, sinceEnd(report)), ...(settledAt !== undefined && { ended_at: settledAt }) };
   });
 }
 

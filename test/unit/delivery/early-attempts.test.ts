@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { AttemptPorts } from '../../../activities/delivery/attempts.js';
 import { createAttemptActivities } from '../../../activities/delivery/attempts.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
+import { ended } from '../../../activities/delivery/hand-over.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import type { AttemptOrder } from '../../../src/domain/delivery/attempt-order.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
@@ -45,7 +47,7 @@ describe('early attempts', () => {
     const attempt = async (request: AttemptRequest): Promise<AttemptReport> => {
       made.push(request);
       if (fails(request)) throw new Error('no database');
-      return { kind: 'not_attempted', endpoint: 'disabled', reason: `attempt ${made.length}` };
+      return ended({ kind: 'not_attempted', endpoint: 'disabled', reason: `attempt ${made.length}` });
     };
     const earlyAttempts = new EarlyAttempts(attempt);
     const none = { keep: async () => new Set(), note: async () => {}, isWatched: async () => false };
@@ -138,6 +140,26 @@ describe('early attempts', () => {
     assert.equal(report?.kind === 'not_attempted' && report.reason, 'attempt 2');
     await ask(OTHER);
     assert.equal(made.length, 3, 'a workflow that asks after that makes the attempt itself');
+  });
+
+  it('that an endpoint did not take are made anew if their workflow starts late: it may take them by then', async () => {
+    const { made, earlyAttempts, ask } = counted();
+    earlyAttempts.begin(GROUP, 5_000);
+    await until(
+      () => made.length,
+      (count) => count === 2,
+    );
+    const began = performance.now();
+    const clock = mock.method(performance, 'now', () => began + 4_000);
+    try {
+      await ask(ordersTo('ep_0'));
+      assert.equal(made.length, 2);
+      clock.mock.mockImplementation(() => began + 6_000);
+      await ask();
+      assert.equal(made.length, 3);
+    } finally {
+      clock.mock.restore();
+    }
   });
 
   it('are made again if a workflow asks again', async () => {
