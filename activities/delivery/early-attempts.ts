@@ -16,8 +16,8 @@ type Report = AttemptReport | null;
 const MAX_CLAIMS = 20_000;
 
 /**
- * What is known of an endpoint at which no attempt was made holds for so long, milliseconds. A release that its owner
- * begins after that looks for what waits until half a minute later, so it finds the delivery if it waits.
+ * The reason why an endpoint took no attempt holds for so long, milliseconds. Who resumes the endpoint after it was
+ * looked at begins a release, which looks for what waits until half a minute later: so it finds the delivery.
  */
 const UNMADE_KNOWN_MS = 5_000;
 
