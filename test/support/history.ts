@@ -63,6 +63,18 @@ export async function untilHeard(system: Pick<TestSystem, 'temporal'>, workflowI
   );
 }
 
+/**
+ * The same once none of its activities is under way: one that has kept a row has not ended yet, and until the workflow
+ * hears of that, an attempt is in flight for it.
+ */
+export async function untilAtRest(system: Pick<TestSystem, 'temporal'>, workflowId: string): Promise<void> {
+  const handle = await executionOf(system, workflowId);
+  await until(
+    () => handle.describe(),
+    ({ raw }) => !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0,
+  );
+}
+
 /** The types of its events in order, such as `WORKFLOW_EXECUTION_STARTED`. */
 export function eventTypes(history: History): string[] {
   return (history.events ?? []).map(({ eventType }) =>

@@ -205,7 +205,7 @@ export class RecordReader implements RecordReads {
     const open = statuses.filter((status) => !isClosed(status));
     const { above = FIRST_OPEN_POSITION } = range;
     // Open deliveries go from one status to another, and so they are one query, before those of closed ones: what
-    // closes meanwhile is found by both.
+    // closes meanwhile is found by both. It counts where it was open, or the page would end behind others that are.
     const first = OPEN_STATUSES.every(isAsked)
       ? await read(undefined, { ...range, above })
       : open.length > 0
@@ -213,7 +213,7 @@ export class RecordReader implements RecordReads {
         : [];
     // One query for each status keeps the order of an index.
     const others = await Promise.all(statuses.filter(isClosed).map((status) => read([status], range)));
-    const found = new Map([...first, ...others.flat()].map((row) => [row._id, row]));
+    const found = new Map([...others.flat(), ...first].map((row) => [row._id, row]));
     const sorted = [...found.values()].sort((a, b) => (a.position < b.position ? 1 : -1));
     return this.unaltered.listed(sorted.slice(0, limit));
   }

@@ -3,7 +3,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { Delivery } from '../../../src/domain/view/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { executionOf, fetchHistory, untilHeard } from '../../support/history.js';
+import { executionOf, fetchHistory, untilAtRest, untilHeard } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -187,7 +187,8 @@ describe('control of a delivery', () => {
     const refused = await act(id, 'resend');
     assert.deepEqual([refused.status, refused.json.code], [409, 'delivery_state_conflict']);
     assert.equal(open.attempts[0]?.trigger, 'manual');
-    await act(id, 'retry');
+    await untilAtRest(system, open.workflow_id);
+    assert.equal((await act(id, 'retry')).status, 200);
     const second = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     await untilHeard(system, second.workflow_id);
     assert.equal((await act(id, 'resend')).status, 202);

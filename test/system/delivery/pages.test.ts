@@ -134,4 +134,32 @@ describe('pages of deliveries that are read while these open, close and open aga
       { numRuns: 25 },
     );
   });
+
+  it('go on behind a delivery that is open for one of their queries and closed for the next', async () => {
+    const { account_id, rows, tell } = await start();
+    for (const row of rows) await tell(row, 'retrying');
+    const { records } = system.database;
+    const deliveriesWith = Reflect.get(records, 'deliveriesWith') as (
+      ...asked: unknown[]
+    ) => Promise<unknown>;
+    const latest = rows.slice(-2);
+    const paced = Object.create(records, {
+      deliveriesWith: {
+        value: async (...asked: unknown[]) => {
+          const found = await deliveriesWith.apply(records, asked);
+          for (const row of latest.splice(0)) await tell(row, 'delivered');
+          return found;
+        },
+      },
+    });
+    const filter: DeliveryFilter = { statuses: ['retrying', 'delivered'] };
+    const seen = new Set<string>();
+    let after: string | undefined;
+    do {
+      const page = await listRows(paced, account_id, filter, 1, after);
+      for (const { shown } of page.data) seen.add(shown.id);
+      after = page.after;
+    } while (after !== undefined);
+    assert.equal(seen.size, DELIVERIES);
+  });
 });
