@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
     const text = JSON.stringify(document);
     const elsewhere = [
       'invalid_verification_token',
-      // Of the sign-in to the desk, which is for its page alone.
+      // The sign-in to the desk has it, which is for its page alone.
       'identity_provider_unavailable',
       'sign_in_refused',
       'version_unknown',

@@ -126,7 +126,7 @@ describe('the memory of a compiled schema [world]', () => {
         kept.push(use(schema));
         return collected() - before;
       };
-      // What else the process does meanwhile takes memory, too: the least counts.
+      // The process does other things meanwhile, which take memory, too: the least counts.
       const taken = Math.min(...Array.from({ length: 4 }, measure));
       const expected = compiledBytes(schema, checkBounds(schema).size);
       assert.equal(kept.length, 5);

@@ -46,7 +46,7 @@ function textOf(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    // What can be parsed is not written if it is nested too deeply for the stack.
+    // The stack is too small to write some of what can be parsed: it is nested too deeply.
     throw new Problem('invalid_request', 'The request is not valid: it is nested too deeply.', { cause });
   }
 }

@@ -7,7 +7,7 @@ import { type EventOutcome, MAX_AWAITED_DELIVERIES } from '../../domain/view/eve
 import { startOutcomeWait } from '../../temporal/write/accept/outcome-waits.js';
 import { requireActive } from '../http/caller/acting-account.js';
 import type { ApiDependencies } from '../http/context.js';
-import { knownProblem } from '../http/middleware/problems.js';
+import { knownProblem, OUT_OF_REACH } from '../http/middleware/problems.js';
 import { invalidRequest } from '../http/validation.js';
 import type { Limiters } from '../limits/limiters.js';
 import {
@@ -109,8 +109,7 @@ function handlerErrorOf(
     const type = status === 429 ? 'RESOURCE_EXHAUSTED' : status >= 500 ? 'UNAVAILABLE' : 'BAD_REQUEST';
     return handlerError(type, problem.message, problemFailure(problem));
   }
-  if (isUnavailable(error))
-    return handlerError('UNAVAILABLE', 'A server that Hookline needs does not answer.');
+  if (isUnavailable(error)) return handlerError('UNAVAILABLE', OUT_OF_REACH);
   logger.error({ request_id: requestId, err: error }, 'A Nexus operation has failed.');
   return handlerError('INTERNAL', `The error has been logged. Quote the request id ${requestId}.`);
 }

@@ -39,7 +39,7 @@ export interface OpenIdClient {
 /** A person who has signed in, as the provider describes them. */
 export interface SignedIn {
   claims: oauth.IDToken;
-  /** Of the ID token or, if that has none, of UserInfo. */
+  /** The role claim of the ID token or, if that has none, of UserInfo. */
   roles: unknown;
 }
 

@@ -1,9 +1,8 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
+import { inTurns } from '../../domain/access/in-turns.js';
 import type { Owner } from '../../domain/access/owner.js';
-import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 import { Problem } from '../../domain/http/problem.js';
@@ -14,24 +13,10 @@ const LIMIT_MS = 7_000;
 const THREADS = { quick: 1, long: 2 } as const;
 /** How many checks of an account and of a platform may be under way: each keeps a payload in memory. */
 export const MOST_CHECKS = { account: 100, platform: 200 } as const;
-/** Accounts and platforms whose turns are remembered, of those that were active last. */
-const MAX_REMEMBERED = 20_000;
 
 /** Run from the sources, threads load what was built: to compile TypeScript takes each of them a second. */
 const FOLDER = extname(import.meta.url) === '.ts' ? '../../../dist/src/api/payloads' : '.';
 const WORKER = fileURLToPath(new URL(`${FOLDER}/schema-worker.js`, import.meta.url));
-
-/**
- * Runs work in turns: platforms take turns, and so do the accounts of each. An account has one piece of work in the
- * queue of its platform, and a platform one in the queue of all, so one that has much to do delays others by one.
- *
- * @param running how many run at once, each for another platform
- */
-export function inTurns(running: number): <T>(owner: Owner, work: () => Promise<T>) => Promise<T> {
-  const all = pLimit(running);
-  const [platforms, accounts] = [queuesByKey(1, MAX_REMEMBERED), queuesByKey(1, MAX_REMEMBERED)];
-  return ({ account, platform }, work) => accounts(account)(() => platforms(platform)(() => all(work)));
-}
 
 /** A few threads for checks that would hold up the main one. */
 export class CheckPool {

@@ -37,9 +37,9 @@ const QUICK_STEPS = 20_000_000;
 /** How payloads of a schema are checked. */
 interface Plan {
   cost: Cost;
-  /** Of compiling it, in steps. */
+  /** Cost of compiling the schema, steps. */
   compiling: number;
-  /** Memory that it takes when it is compiled. */
+  /** Memory that the compiled schema takes. */
   schemaBytes: number;
   /** Whether the digits of numbers can matter to it. */
   isComparing: boolean;
@@ -139,12 +139,12 @@ function planFor(schema: Schema): Plan {
   };
 }
 
-/** Of compiling a schema: of each subschema, and of each step of its patterns. */
+/** Steps of compiling a schema: some for each subschema, and for each step of its patterns. */
 function compilingSteps({ subschemas, patternSize }: SchemaSize): number {
   return subschemas * 20_000 + patternSize * 200;
 }
 
-/** Of reading numbers digit by digit, where these can matter. @param bytes the payload's length as UTF-8 */
+/** Steps of reading numbers digit by digit, where these can matter. @param bytes the payload's length as UTF-8 */
 function readingSteps({ isComparing }: Plan, text: string, bytes: number): number {
   return isComparing && mayLoseDigits(text) ? stepsFor(EXACT_READING, bytes) : 0;
 }

@@ -83,7 +83,7 @@ export const CLIENT_COMMANDS = {
       '--every 1s              how often it looks for new events',
     ],
     options: { once: flag, 'in-order': flag, every: text },
-    run: async (values, positionals) => (await import('./outbox/outbox.js')).outbox(values, positionals),
+    run: async (values, positionals) => (await import('./trigger/outbox.js')).outbox(values, positionals),
   },
   deliveries: {
     summary: 'list deliveries, show one with its attempts, or act on one',

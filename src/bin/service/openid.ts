@@ -5,7 +5,7 @@ import { OpenIdProvider, type ProviderFetch } from '../../api/openid/provider.js
 import type { Settings } from '../../config/schema.js';
 import { claimIn } from '../../domain/access/desk-session.js';
 import { once } from '../../domain/basics/at-most-every.js';
-import { bytesOf } from '../process/bytes-of.js';
+import { readResponse } from '../process/read-response.js';
 
 /** A response of the provider is not waited for longer, milliseconds. */
 const TIMEOUT_MS = 5_000;
@@ -46,7 +46,7 @@ export function providerFetch({ HOOKLINE_EXTRA_CA_FILE: caFile }: Settings): Pro
         ...(body !== undefined && { body }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      const bytes = await bytesOf(response.body as AsyncIterable<Buffer>, MAX_PROVIDER_BYTES);
+      const bytes = await readResponse(response.body as AsyncIterable<Buffer>, MAX_PROVIDER_BYTES);
       return new Response(bytes.length === 0 ? null : new Uint8Array(bytes), {
         status: response.statusCode,
         headers: { 'content-type': String(response.headers['content-type'] ?? '') },

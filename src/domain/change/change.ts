@@ -78,8 +78,8 @@ export const ACTOR_TYPES = [
 export interface Actor {
   type: (typeof ACTOR_TYPES)[number];
   /**
-   * Of an API key, OAuth client or portal session its id; of a person who signed in to the desk their subject, as the
-   * identity provider has it; of the system which part of it: `deletion`, `erasure`, `incident`, `listener`,
+   * An API key, OAuth client or portal session has its id here; a person who signed in to the desk has the subject, as
+   * the identity provider has it; the system names the part of it: `deletion`, `erasure`, `incident`, `listener`,
    * `rotation` or `verification`.
    */
   id: string;

@@ -7,7 +7,7 @@ type OutboxDocument = Record<string, unknown> & { _id: mongo.ObjectId };
 
 /** An event that waits in an outbox. */
 export interface WaitingEvent {
-  /** Of any type that the producer chooses. */
+  /** The producer chooses its type. */
   id: mongo.ObjectId;
   /** An event of `POST /events` as JSON. */
   text: string;

@@ -20,7 +20,7 @@ export interface IdentityProvider {
   /** Settings with which Hookline signs people in there. */
   settings: Record<string, string>;
   secret: string;
-  /** Who signs in from now on, without being asked for anything. */
+  /** The person who signs in from now on, without being asked for anything. */
   person: string;
   /** Opens the address of a sign-in as a browser does. @returns the parameters with which it is sent back */
   visit(url: string): Promise<URLSearchParams>;

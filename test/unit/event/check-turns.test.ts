@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { inTurns } from '../../../src/api/payloads/check-pool.js';
+import { inTurns } from '../../../src/domain/access/in-turns.js';
 import { promised } from '../../support/promised.js';
 
 describe('the turns of checks', () => {

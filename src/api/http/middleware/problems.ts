@@ -69,6 +69,9 @@ export function answerProblems({
 
 const EVENTS_PATH = /^\/[^/]+\/events(\/|$)/;
 
+/** Text for callers during an outage of a server behind Hookline. */
+export const OUT_OF_REACH = 'A server that Hookline needs does not respond.';
+
 /** An outage, which is no fault of the caller. */
 class OutOfReach extends Problem {}
 
@@ -77,7 +80,7 @@ class OutOfReach extends Problem {}
  * all the same, so the response claims nothing.
  */
 export function outOfReach(ctx: Context): Problem {
-  return unavailable(ctx, 'A server that Hookline needs does not respond.', OutOfReach);
+  return unavailable(ctx, OUT_OF_REACH, OutOfReach);
 }
 
 /** @param reason why the request was not carried out, or not to its end */

@@ -40,14 +40,16 @@ export async function examine(
   let position = after;
   /** @returns whether a limit is reached */
   const examinePart = async (part: readonly (EventHead & { position: string })[]): Promise<boolean> => {
-    const events = part.filter(({ is_test }) => !is_test);
-    const undecided = events.filter((head) => outcomeByHead(selection, head) === undefined);
-    const opened = await feed.opened(accountId, undecided);
-    for (const head of part) {
+    const heads = part.map((head) => ({ head, decided: outcomeByHead(selection, head) }));
+    const undecided = heads.filter(({ head, decided }) => !head.is_test && !decided);
+    const opened = await feed.opened(
+      accountId,
+      undecided.map(({ head }) => head),
+    );
+    for (const { head, decided } of heads) {
       position = head.position;
       spent.events += 1;
       if (head.is_test) continue;
-      const decided = outcomeByHead(selection, head);
       if (decided) {
         count.add(head, decided);
         continue;

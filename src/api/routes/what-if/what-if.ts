@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { inTurns } from '../../../domain/access/in-turns.js';
 import { parseDuration, UNITS } from '../../../domain/basics/duration.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import { checkEventKinds } from '../../../domain/endpoint/endpoint.js';
@@ -9,7 +10,6 @@ import { sharedNow } from '../../../domain/time/shared-time.js';
 import { type ApiDependencies, ownerOf } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { invalidRequest } from '../../http/validation.js';
-import { inTurns } from '../../payloads/check-pool.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 import { examine } from './examine.js';
 import { renderCount, whatIfBody, whatIfSchema } from './what-if-view.js';

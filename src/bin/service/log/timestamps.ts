@@ -3,7 +3,7 @@ import { rootCertificates } from 'node:tls';
 import { Agent, request } from 'undici';
 import type { Settings } from '../../../config/schema.js';
 import type { Stamp } from '../../../models/log/log.js';
-import { bytesOf } from '../../process/bytes-of.js';
+import { readResponse } from '../../process/read-response.js';
 import { basicCredentials } from './basic-credentials.js';
 import type { LogWatch } from './log-watch.js';
 
@@ -38,7 +38,7 @@ export function createStamp(
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       if (answer.statusCode !== 200) throw new Error(`it responded with ${answer.statusCode}`);
-      return await bytesOf(answer.body as AsyncIterable<Buffer>, most);
+      return await readResponse(answer.body as AsyncIterable<Buffer>, most);
     } finally {
       await agent.destroy();
     }

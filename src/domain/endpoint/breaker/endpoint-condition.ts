@@ -5,11 +5,11 @@ import { FailureCount } from './failure-count.js';
 
 /** How many attempts at one endpoint a process has in flight at once. */
 export const SLOTS = {
-  /** Of one that has taken an attempt lately. */
+  /** Limit for an endpoint that has taken an attempt lately. */
   most: 64,
   /**
-   * Of any other. Each attempt of a burst needs a connection of its own, which is much work on both sides; and where it
-   * hangs, as many reach their time limit together.
+   * Limit for any other. Each attempt of a burst needs a connection of its own, which is much work on both sides; and
+   * where it hangs, as many reach their time limit together.
    */
   first: 16,
   /** While its circuit breaker is open: one of them shows when it answers again. */

@@ -10,8 +10,8 @@ import { CommandError, type Values } from '../../command.js';
 import { stopSignal } from '../../process/stop.js';
 import { client, outboxUri } from '../connection.js';
 import { note, plain, print } from '../terminal.js';
-import { inRequests, postEvents } from '../trigger/publish.js';
 import { durationOf, textOf } from '../values.js';
+import { inRequests, postEvents } from './publish.js';
 
 /** Documents that are read at once. */
 const AT_ONCE = 100;

@@ -3,7 +3,7 @@
  *
  * @throws Error if there are more than `most`: nothing behind them is read
  */
-export async function bytesOf(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+export async function readResponse(body: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
