@@ -89,7 +89,10 @@ export function createStarter(
     client,
     sealer,
     store: database.events,
-    payloads: database.payloads,
+    remember: (event, payload) => {
+      database.payloads.remember(event.event, payload, event.sealed);
+      database.records.eventsOfRows.remember(event, payload);
+    },
     search: database.records.search,
     places: database.orderPlaces,
     starters: database.starters,

@@ -20,8 +20,8 @@ export interface Once {
   body_hash: string;
 }
 
-/** An event that is to be stored before its producer is answered. */
-export interface EventToStore {
+/** An event as it is stored. */
+export interface StorableEvent {
   /** As its executions get it. */
   event: AcceptedEvent;
   /** The payload as it is stored, which names the data key that sealed it. */
@@ -29,6 +29,10 @@ export interface EventToStore {
   /** To the payload, under the event's salt. */
   commitment: string;
   payload_bytes: number;
+}
+
+/** An event that is to be stored before its producer is answered. */
+export interface EventToStore extends StorableEvent {
   targets: readonly StoredTarget[];
   /** Ids of the groups that carry some of its deliveries. */
   carriers: readonly string[];

@@ -19,12 +19,15 @@ export function canonicalJson(value: unknown): string {
   }
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object') throw new TypeError(`canonical JSON has no ${typeof value}`);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    // Compared by UTF-16 code units, as RFC 8785, section 3.2.3, asks for.
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${canonicalJson(name)}:${canonicalJson(member)}`);
-  return `{${members.join(',')}}`;
+  const members = value as Record<string, unknown>;
+  // Sorted by UTF-16 code units, as RFC 8785, section 3.2.3, asks for.
+  const names = Object.keys(members).sort();
+  let text = '';
+  for (const name of names) {
+    if (members[name] === undefined) continue;
+    text += `${text && ','}${canonicalJson(name)}:${canonicalJson(members[name])}`;
+  }
+  return `{${text}}`;
 }
 
 /** With the flag `u` a whole pair is one character, which this class does not contain. */

@@ -114,6 +114,11 @@ export function keysOf(keys: string | string[] | null | undefined): string[] {
   return keys ? [keys].flat() : [];
 }
 
+/** All tokens of an event. */
+export function tokensOf({ keys, marks }: Pick<EventDocument, 'keys' | 'marks'>): string[] {
+  return [...keysOf(keys), ...(marks ?? [])];
+}
+
 /** Tokens as they are stored: marks of subjects apart, as nothing that is stored is found by them. */
 export function storedKeys(tokens: readonly string[]): { keys?: string | string[]; marks?: string[] } {
   const keys = tokens.filter((token) => !isSubjectMark(token));
@@ -152,14 +157,14 @@ export function toStored(document: EventDocument): StoredEvent | undefined {
 
 /** @param payload opened; absent if it is gone, or its key was erased */
 export function toEvent(document: EventDocument, payload?: string): EventRow {
-  const { _id, account_id, event_kind, accepted_at, keys, marks, payload_bytes, targets } = document;
+  const { _id, account_id, event_kind, accepted_at, payload_bytes, targets } = document;
   const { sealed, sequence, is_test, named_endpoints } = document;
   return {
     id: _id,
     account_id,
     event_kind,
     accepted_at,
-    keys: [...keysOf(keys), ...(marks ?? [])],
+    keys: tokensOf(document),
     payload,
     payload_bytes,
     ...(typeof sequence === 'number' && { sequence }),

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
-import type { EventPayloads } from '../../domain/delivery/stored-event.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type RecordKey, type RecordSalts, saltPurposes } from '../../domain/records/commitments.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';
@@ -12,25 +9,24 @@ import type { DeliveryRow } from '../../domain/records/stored.js';
 import { summaryIn, wholeIn } from '../../domain/records/stored-views.js';
 import type { EventForRows, KnownRow, RowStore, RowToWrite } from '../../domain/records/told.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
-import { type EventDocument, events, keysOf, storedKeys } from '../event/event-document.js';
+import { storedKeys } from '../event/event-document.js';
 import { MAX_RECORDS, nameOf, type SegmentRepository } from '../log/segments.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
+import type { EventsOfRows } from './events-of-rows.js';
 import { type DeliveryDocument, deliveries, type ListedDocument, UNLISTED } from './row-documents.js';
 import type { RowTags } from './row-tags.js';
 import { sumOf, type UnalteredReader } from './unaltered.js';
 
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
-/** Events that rows have just been written of, without their payloads: those of an event with many endpoints. */
-const REMEMBERED_EVENTS = { max: 2_000, ttl: 10_000 };
 
 /** Dependencies of the writer of rows. */
 export interface WriterOptions {
   tags: RowTags;
   reader: UnalteredReader;
   sealer: PayloadSealer;
-  payloads: Pick<EventPayloads, 'of'>;
+  events: Pick<EventsOfRows, 'of'>;
   segments: SegmentRepository;
   /** How long rows are kept from their close on. */
   records: KeptDays;
@@ -45,46 +41,15 @@ export interface WriterOptions {
  */
 export class DeliveryWriter implements RowStore {
   private readonly model: ReturnType<typeof deliveries>;
-  private readonly eventModel: ReturnType<typeof events>;
   private readonly options: WriterOptions;
-  private readonly eventsOfRows = new LRUCache<string, EventForRows>(REMEMBERED_EVENTS);
 
   constructor(connection: Connection, options: WriterOptions) {
     this.model = deliveries(connection);
-    this.eventModel = events(connection);
     this.options = options;
   }
 
-  async eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows>> {
-    const found = new Map<string, EventForRows>();
-    for (const id of ids) {
-      const known = this.eventsOfRows.get(id);
-      if (known) found.set(id, known);
-    }
-    const others = ids.filter((id) => !found.has(id));
-    if (others.length === 0) return found;
-    for (const document of await this.eventModel.find({ _id: { $in: others } }, { sealed: 0 }).lean()) {
-      const event = await this.toEvent(document);
-      this.eventsOfRows.set(event.event_id, event);
-      found.set(event.event_id, event);
-    }
-    return found;
-  }
-
-  private async toEvent(document: EventDocument): Promise<EventForRows> {
-    const { _id: event_id, account_id, event_kind, keys, marks, sequence, key } = document;
-    const { payload_bytes, commitment, payload_expires_at } = document;
-    const isKept = Boolean(payload_expires_at);
-    // Attempts of its deliveries have just asked for it, too.
-    const payload = isKept ? await this.options.payloads.of({ account_id, event_id }) : undefined;
-    const isErased = isKept && payload === undefined;
-    return {
-      ...{ account_id, event_id, event_kind, payload_bytes, commitment, key },
-      keys: [...keysOf(keys), ...(marks ?? [])],
-      ...(typeof sequence === 'number' && { sequence }),
-      ...(payload !== undefined && { payload_sha256: createHash('sha256').update(payload).digest('hex') }),
-      ...(isErased && { payload_erased: true }),
-    };
+  eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows>> {
+    return this.options.events.of(ids);
   }
 
   async known(ids: readonly string[]): Promise<Map<string, KnownRow>> {

@@ -7,6 +7,7 @@ import { FIRST_OPEN_POSITION } from '../../domain/records/stored.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { EventSeal, retagEvents } from '../event/event-document.js';
 import { DeliveryWriter } from './delivery-writer.js';
+import { EventsOfRows } from './events-of-rows.js';
 import { type ReaderSources, RecordReader } from './record-reader.js';
 import { RowQueries } from './row-queries.js';
 import { RowTags } from './row-tags.js';
@@ -25,6 +26,7 @@ export interface Retention {
 /** Deliveries and events, for as long as the operator keeps them. */
 export class RecordRepository extends RecordReader {
   private readonly box: SecretBox | undefined;
+  readonly eventsOfRows: EventsOfRows;
   readonly rows: DeliveryWriter;
   readonly search: RowQueries;
 
@@ -40,8 +42,9 @@ export class RecordRepository extends RecordReader {
     this.box = box;
     const { sealer, payloads, segments } = sources;
     this.search = new RowQueries(this.deliveryModel, this.eventModel, this.unaltered);
+    this.eventsOfRows = new EventsOfRows(connection, payloads, box);
     this.rows = new DeliveryWriter(connection, {
-      ...{ tags, reader: this.unaltered, sealer, payloads, segments, records },
+      ...{ tags, reader: this.unaltered, sealer, events: this.eventsOfRows, segments, records },
     });
   }
 

@@ -145,6 +145,15 @@ describe('what somebody makes up in MongoDB alone', () => {
       await rows().deleteOne({ _id: id });
     });
 
+  it('is not said by a record: another number of the event, from which its payload was taken', async () => {
+    const { event_id } = await send();
+    const event = { _id: event_id };
+    const taken = { sealed: 1, payload_expires_at: 1 } as const;
+    await collection('events').updateOne(event, { $set: { sequence: 5 }, $unset: taken });
+    await assert.rejects(system.database.records.eventsOfRows.read([event_id]), /is not what was written/);
+    await collection('events').deleteOne(event);
+  });
+
   it('is no void: the number of an event that was taken away stays open [world]', async () => {
     await send();
     const { event_id } = await send();

@@ -53,7 +53,7 @@ function intake() {
   const store = { insert, insertTogether: insert } as never;
   const places = { take: () => hold('place', new Map()) };
   const sealer = createPayloadSealer(new MemoryKeys(), true);
-  const events = new EventIntake(planner, { sealer, store, payloads: { remember: () => {} }, places });
+  const events = new EventIntake(planner, { sealer, store, remember: () => {}, places });
   return { events, begun, starts, end: (step: Step) => held.get(step)?.() };
 }
 

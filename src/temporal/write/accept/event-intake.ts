@@ -5,11 +5,10 @@ import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../../domain/delivery/delivery.js';
 import { storableEvent } from '../../../domain/delivery/sealed-event.js';
 import type {
-  EventPayloads,
   EventStore,
-  EventToStore,
   KeptEvent,
   Once,
+  StorableEvent,
   StoredTarget,
 } from '../../../domain/delivery/stored-event.js';
 import type { FailingMark } from '../../../domain/endpoint/breaker/circuit-breaker.js';
@@ -97,14 +96,14 @@ export interface StartPlanner {
 export interface IntakeOptions {
   sealer: PayloadSealer;
   store: EventStore;
-  /** Payloads that attempts load. */
-  payloads: Pick<EventPayloads, 'remember'>;
+  /** Notes an event that is stored: attempts load its payload in a moment, and rows ask what it is. */
+  remember(event: StorableEvent, payload: string): void;
   /** Places in the orders of endpoints. */
   places: Pick<OrderPlaces, 'take'>;
 }
 
 interface WaitingOffer extends Offer {
-  storable: Pick<EventToStore, 'event' | 'sealed' | 'commitment' | 'payload_bytes'>;
+  storable: StorableEvent;
   resolve(kept: KeptEvent): void;
   reject(error: unknown): void;
 }
@@ -246,7 +245,7 @@ export class EventIntake {
   }
 
   private accepted(waiting: WaitingOffer, plan: StartPlan): void {
-    this.options.payloads.remember(waiting.event, waiting.event.payload, waiting.storable.sealed);
+    this.options.remember(waiting.storable, waiting.event.payload);
     const inFeed = this.planner.feedOrder.stored(waiting.event);
     const placed = this.places.take({ ...waiting.event, targets: waiting.targets });
     if (placed === undefined) this.start(waiting, plan, inFeed);
