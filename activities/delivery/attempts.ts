@@ -33,8 +33,12 @@ export interface AttemptPorts extends MakeAttemptsPorts {
   ledger: TaskTries & { readonly id: string };
 }
 
-/** Deliveries whose first attempt lasts longer have a row before it has ended, milliseconds. */
-const SHOWN_AFTER_MS = 250;
+/**
+ * While first attempts of an execution are in flight, those of its deliveries that have closed get their rows after
+ * this, and again after each further period; from the second one on, those that are in flight get one, too.
+ * Milliseconds.
+ */
+const SHOWN_EVERY_MS = 250;
 
 /** Another process that has made attempts keeps their rows within this, milliseconds. */
 const OTHERS_KEEP_MS = 3_000;
@@ -46,7 +50,7 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
 
   /** Makes the first attempts of an execution side by side, and keeps their rows. */
   function attemptFirst(request: DirectAttempts): Promise<MadeAttempts> {
-    const { orders, run, settings, asked_at, begun, lost_tries = 0 } = request;
+    const { orders, settings, asked_at, begun, lost_tries = 0 } = request;
     // Another process has begun them, or this one has kept them, or has forgotten them because there were too many.
     const isElsewhere = begun !== undefined && !earlyAttempts.has(orders);
     const isOthers = begun && !begun.is_lost && (begun.by !== ledger.id || earlyAttempts.isKeeping(orders));
@@ -56,20 +60,26 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
       isNew: true,
       ...(isOthers && { othersMs: settings.attempt_timeout_ms + OTHERS_KEEP_MS }),
       make: async (positions, showSoFar) => {
-        let showing: Promise<void> | undefined;
-        const timer = setTimeout(() => {
-          showing = showSoFar([], Date.parse(run.started_at));
-        }, SHOWN_AFTER_MS);
-        const make = () =>
-          lost > 0
-            ? makeSome(attempt, request, positions, lost)
-            : earlyAttempts.attempt(orders, settings.attempt_timeout_ms);
-        try {
-          return await timed(asked_at, make);
-        } finally {
-          clearTimeout(timer);
-          await showing;
-        }
+        const reports: Reports = orders.map(() => null);
+        const make = async (now: () => number) => {
+          let showing: Promise<void> | undefined;
+          let periods = 0;
+          const timer = setInterval(() => {
+            periods += 1;
+            showing ??= showSoFar(reports, now(), periods > 1).finally(() => {
+              showing = undefined;
+            });
+          }, SHOWN_EVERY_MS);
+          try {
+            if (lost > 0) await makeSome(attempt, request, positions, lost, reports);
+            else await earlyAttempts.attempt(orders, settings.attempt_timeout_ms, reports);
+            return reports;
+          } finally {
+            clearInterval(timer);
+            await showing;
+          }
+        };
+        return timed(asked_at, make);
       },
     });
   }
@@ -92,14 +102,14 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
   };
 }
 
-/** Makes attempts at some of the orders. @returns reports by positions */
+/** Makes attempts at some of the orders. @param reports gets them, by positions @returns the same */
 async function makeSome(
   attempt: AttemptDelivery,
   { orders, settings }: DirectAttempts,
   positions: readonly number[],
   lost_tries: number,
+  reports: Reports = orders.map(() => null),
 ): Promise<Reports> {
-  const reports: Reports = orders.map(() => null);
   await directLane(positions, async (position) => {
     const order = orders[position];
     if (!order) return;

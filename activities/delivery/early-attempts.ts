@@ -64,18 +64,22 @@ export class EarlyAttempts {
   /**
    * The attempts that a workflow asks for: those that have been begun, or new ones. One that cannot be made does not
    * affect the others. Its start may be late: an endpoint that was paused may take deliveries by now.
+   *
+   * @param reports gets each of them as it ends, by the position of its order
    */
-  attempt(orders: readonly FirstOrder[], timeoutMs: number): Promise<Report[]> {
-    return Promise.all(
-      orders.map(async (order) => {
+  async attempt(orders: readonly FirstOrder[], timeoutMs: number, reports: Report[] = []): Promise<Report[]> {
+    await Promise.all(
+      orders.map(async (order, position) => {
         const id = nameOf(order);
         const claimed = this.claims.get(id);
         this.claims.delete(id);
         const report = await claimed;
         const isOld = report?.kind === 'not_attempted' && sinceEnd(report) > UNMADE_KNOWN_MS;
-        return report === undefined || isOld ? this.makeOne(order, timeoutMs, false) : report;
+        const isMade = report !== undefined && !isOld;
+        reports[position] = isMade ? report : await this.makeOne(order, timeoutMs, false);
       }),
     );
+    return reports;
   }
 
   /** All of these have been begun here, and nobody has asked for them. */

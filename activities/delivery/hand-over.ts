@@ -32,13 +32,17 @@ export function handOver(reports: Readonly<Reports>, settledAt?: number): Report
  * Makes attempts in a local activity. The workflow's clock stands still around it, so the reports say when it ended.
  *
  * @param askedAt the workflow's time when it asked for them, milliseconds since the epoch
+ * @param make gets a clock that shows the workflow's time
  */
-export async function timed(askedAt: number, make: () => Promise<Reports>): Promise<Reports> {
+export async function timed(
+  askedAt: number,
+  make: (now: () => number) => Promise<Reports>,
+): Promise<Reports> {
   temporalClock.read(askedAt);
   const began = performance.now();
-  const reports = await make();
   // The task may have waited in this process before that.
-  return handOver(reports, Math.max(Math.ceil(askedAt + performance.now() - began), temporalClock.now()));
+  const now = () => Math.max(Math.ceil(askedAt + performance.now() - began), temporalClock.now());
+  return handOver(await make(now), now());
 }
 
 /** A report whose waits are shorter by what has passed of them, milliseconds. */

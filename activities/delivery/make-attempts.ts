@@ -3,19 +3,26 @@ import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
 import { withoutAnswer } from '../../src/domain/delivery/carried.js';
-import type { NamedEvent } from '../../src/domain/delivery/delivery.js';
+import { isClosed, type NamedEvent } from '../../src/domain/delivery/delivery.js';
 import {
   type AttemptOrders,
   endOfAttempts,
   type MadeAttempts,
   settledOrders,
 } from '../../src/domain/records/row/attempt-orders.js';
+import type { ToldDelivery } from '../../src/domain/records/told.js';
 import { createKeepRows, type KeepRowsPorts } from '../records/keep-rows.js';
 
 /** How often it is asked whether another process has kept what it has attempted, milliseconds. */
 const LOOK_AGAIN_MS = 200;
 
 export type Reports = (AttemptReport | null)[];
+
+/** A delivery after the report of its attempt, and its position among the orders. */
+interface Settled {
+  position: number;
+  delivery: ToldDelivery;
+}
 
 /** Attempts wait so long for their rows to be kept, milliseconds; after that the workflow has them kept. */
 const KEPT_WITHIN_MS = 3_000;
@@ -37,14 +44,21 @@ export interface Making {
   /**
    * Makes attempts. Each report is settled at one time: `ended_at`.
    *
-   * @param orders of which nothing is recorded, by their positions @param shown keeps rows of what has ended so far
+   * @param positions of the orders of which nothing is recorded
+   * @param showSoFar keeps rows of what has ended so far
    * @returns reports by these positions
    */
-  make(
-    positions: readonly number[],
-    showSoFar: (reports: Reports, at: number) => Promise<void>,
-  ): Promise<Reports>;
+  make(positions: readonly number[], showSoFar: ShowSoFar): Promise<Reports>;
 }
+
+/**
+ * Keeps rows while attempts are in flight. Of new deliveries those that have closed get one: the others need a second
+ * write later.
+ *
+ * @param at when, by the workflow's time. Milliseconds since the epoch
+ * @param isLong the other new deliveries get a row, too
+ */
+export type ShowSoFar = (reports: Readonly<Reports>, at: number, isLong?: boolean) => Promise<void>;
 
 /**
  * Makes attempts that an execution asks for, and keeps their rows: what rows say need not stand in its history.
@@ -65,27 +79,45 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
     let recorded = mayBeMade ? await recordedWithin(request, othersMs ?? 0) : [];
     const isRecorded = new Set(recorded.map(({ position }) => position));
     const positions = [...orders.keys()].filter((position) => !isRecorded.has(position));
-    let isFirst = isNew && lost === 0;
-    const keep = async (reports: Reports, now: number, told: number): Promise<boolean> => {
+    /** Those that have been told of; of new deliveries the others have no rows that could be looked for. */
+    const told = new Set<number>();
+    /** Those whose rows are closed: in this run nothing more happens to them. */
+    const over = new Set<number>();
+    const keepPart = async (part: readonly Settled[], now: number, number: number, isFirst: boolean) => {
+      if (part.length === 0) return true;
+      for (const { position } of part) told.add(position);
+      const deliveries = part.map(({ delivery }) => delivery);
+      const at = new Date(now).toISOString();
+      const isKept = await keepRows({ run, turn: number, at, deliveries }, isFirst);
+      for (const { position, delivery } of isKept ? part : []) if (isOver(delivery)) over.add(position);
+      return isKept;
+    };
+    const keep = async (some: readonly Settled[], now: number, number: number): Promise<boolean> => {
+      const isFirst = ({ position }: Settled) => isNew && lost === 0 && !told.has(position);
+      const first = some.filter(isFirst);
+      const others = some.filter((one) => !isFirst(one));
+      const isFirstKept = await keepPart(first, now, number, true);
+      return (await keepPart(others, now, number, false)) && isFirstKept;
+    };
+    const settled = (reports: Readonly<Reports>, now: number): Settled[] => {
       // Nothing is told of deliveries that had a row before and to which nothing has happened.
-      const some = isNew ? positions : positions.filter((position) => reports[position]);
-      if (some.length === 0) return true;
+      const some = positions.filter((position) => !over.has(position) && (isNew || reports[position]));
       const ordered = some.flatMap((position) => orders[position] ?? []);
       const own = some.map((position) => reports[position]);
       const deliveries = settledOrders({ ...request, orders: ordered }, own, now);
-      const keeping = keepRows({ run, turn: told, at: new Date(now).toISOString(), deliveries }, isFirst);
-      isFirst = false;
-      return keeping;
+      return deliveries.map((delivery, at) => ({ position: some[at] ?? 0, delivery }));
     };
-    const made =
-      othersMs !== undefined
-        ? []
-        : await make(positions, async (reports, now) => {
-            await keep(reports, now, turn).catch(() => false);
-          });
+    const showSoFar: ShowSoFar = async (reports, now, isLong = false) => {
+      const some = settled(reports, now).filter(
+        ({ position, delivery }) => !isNew || isOver(delivery) || (isLong && !told.has(position)),
+      );
+      await keep(some, now, turn).catch(() => false);
+    };
+    const made = othersMs !== undefined ? [] : await make(positions, showSoFar);
     const reports = orders.map((_, position) => made[position] ?? null);
     const now = endOfAttempts({ reports }) ?? Date.parse(run.started_at);
-    const kept = await withTimeout(KEPT_WITHIN_MS, keep(reports, now, turn + 1)).catch(() => undefined);
+    const keeping = keep(settled(reports, now), now, turn + 1);
+    const kept = await withTimeout(KEPT_WITHIN_MS, keeping).catch(() => undefined);
     // Something else was told meanwhile, by a task that was taken for lost: what is recorded counts.
     if (kept === false) recorded = await recordedOf(request).catch(() => recorded);
     for (const { position } of recorded) reports[position] = null;
@@ -122,4 +154,8 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
       return snapshot && isMade ? [{ position, index: attempt.index, snapshot }] : [];
     });
   }
+}
+
+function isOver({ snapshot }: ToldDelivery): boolean {
+  return isClosed(snapshot.record.status);
 }

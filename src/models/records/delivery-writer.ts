@@ -1,4 +1,4 @@
-import type { Connection } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
@@ -85,10 +85,11 @@ export class DeliveryWriter implements RowStore {
       const rows = await Promise.all(together.map(({ row }) => this.toStored(row, segment)));
       const first = rows.filter((_, at) => together[at]?.before === undefined);
       for (const at of await insertMissing(this.model, first)) lost.add(first[at]?._id ?? '');
-      for (const [at, row] of rows.entries()) {
+      const others = rows.flatMap((row, at) => {
         const before = together[at]?.before;
-        if (before !== undefined && !(await this.replace(row, before))) lost.add(row._id);
-      }
+        return before === undefined ? [] : [{ row, before }];
+      });
+      for (const id of await this.replace(others)) lost.add(id);
       const closed = rows.flatMap((row, at) =>
         row.segment && !lost.has(row._id) ? { ...toNamed(row), isRetold: together[at]?.isRetold } : [],
       );
@@ -97,10 +98,23 @@ export class DeliveryWriter implements RowStore {
     return lost;
   }
 
-  /** @returns whether nobody else has done that meanwhile */
-  private async replace({ _id, ...row }: DeliveryDocument, before: string): Promise<boolean> {
-    const { matchedCount } = await this.model.collection.replaceOne({ _id: _id as never, tag: before }, row);
-    return matchedCount > 0;
+  /** @returns ids of those that somebody else has replaced meanwhile */
+  private async replace(some: readonly { row: DeliveryDocument; before: string }[]): Promise<string[]> {
+    if (some.length === 0) return [];
+    const writes = some.map(({ row, before }) => {
+      const { _id, ...replacement } = row;
+      return { replaceOne: { filter: { _id, tag: before }, replacement } };
+    });
+    const { matchedCount } = await this.collection.bulkWrite(writes, { ordered: false });
+    if (matchedCount === some.length) return [];
+    const ids = some.map(({ row }) => row._id);
+    const found = await this.model.find({ _id: { $in: ids } }, { tag: 1 }).lean();
+    const tags = new Map(found.map(({ _id, tag }) => [_id, tag]));
+    return some.flatMap(({ row }) => (tags.get(row._id) === row.tag ? [] : row._id));
+  }
+
+  private get collection(): mongo.Collection<DeliveryDocument> {
+    return this.model.collection as unknown as mongo.Collection<DeliveryDocument>;
   }
 
   async adopt(some: readonly { id: string; segment: string }[]): Promise<boolean> {

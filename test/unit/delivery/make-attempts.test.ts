@@ -68,6 +68,49 @@ describe('attempts that an execution asks for', () => {
     assert.deepEqual(made.recorded, [{ index: 0, snapshot: closed }]);
   });
 
+  it('have rows while others are in flight: those that have closed at once, the others if it takes long', async () => {
+    const endpoints = [1, 2, 3].map(() => newId('endpoint'));
+    const [order] = asked(1).orders;
+    const orders = endpoints.map((endpoint_id) => ({ ...order, endpoint_id }));
+    const request = { ...asked(5), orders } as AttemptOrders;
+    const kept: [number, boolean | undefined, (number | string)[]][] = [];
+    const keep = async ({ turn, deliveries }: Told, isNew?: boolean) => {
+      const said = deliveries.map(({ endpoint_id, snapshot }) => [
+        endpoints.indexOf(endpoint_id),
+        snapshot.record.status,
+      ]);
+      kept.push([turn, isNew, said.flat()]);
+      return new Set<string>();
+    };
+    const delivered = {
+      kind: 'attempted',
+      attempt: { ...attempt, url: 'https://a.example/' },
+      outcome: 'delivered',
+    };
+    const make = createMakeAttempts({
+      rows: { keep, recorded: async () => new Map(), terminated: async () => {} },
+      ends: { note: async () => {}, withdraw: async () => {} },
+      sealAttempt: async (_: unknown, report: unknown) => report,
+    } as never);
+    const made = await make(request, {
+      lost: 0,
+      isNew: true,
+      make: async (_, showSoFar) => {
+        const reports = [delivered, null, null] as never;
+        await showSoFar(reports, Date.parse(STARTED));
+        await showSoFar(reports, Date.parse(STARTED), true);
+        await showSoFar(reports, Date.parse(STARTED), true);
+        return [delivered, delivered, delivered] as never;
+      },
+    });
+    assert.deepEqual(kept, [
+      [5, true, [0, 'delivered']],
+      [5, true, [1, 'delivering', 2, 'delivering']],
+      [6, false, [1, 'delivered', 2, 'delivered']],
+    ]);
+    assert.equal(made.kept, true);
+  });
+
   it('ask for no records if nobody can have made them', async () => {
     assert.deepEqual((await makes(asked(1))).positions, [0]);
   });
