@@ -165,6 +165,9 @@ export const MAX_GROUP_SIZE = 60;
  */
 export const MAX_EVENT_GROUP_SIZE = 120;
 
+/** Up to this many deliveries of an event are started as groups; a fan-out, a workflow of its own, starts more. */
+export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
+
 /** Deliveries whose first attempts are made together, and the events they are of. */
 export interface DeliveryGroup {
   events: NamedEvent[];

@@ -76,6 +76,7 @@ const VALUES: Record<string, Json> = {
   duration_ms: 56,
   webhook_timestamp: 1795262400,
   exact: true,
+  'InstallationStats.failing_endpoints': 0,
   followers_count: 120,
   following_count: 35,
   posts_count: 8,
