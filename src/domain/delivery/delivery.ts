@@ -154,8 +154,8 @@ export interface GroupMember extends DeliveryTarget {
 }
 
 /**
- * The most deliveries in a group: the ids of this many events, or endpoints, fit into one search attribute, of which
- * Temporal takes 2 KiB by default (`frontend.searchAttributesSizeOfValueLimit`).
+ * The most deliveries in a group: the ids of this many accounts, events or endpoints fit into one search attribute, of
+ * which Temporal takes 2 KiB by default (`frontend.searchAttributesSizeOfValueLimit`).
  */
 export const MAX_GROUP_SIZE = 60;
 

@@ -23,9 +23,9 @@ const COMPARED_AT_ONCE = 100;
 
 /** Reads events with their deliveries. */
 export class EventReader {
-  readonly sources: LedgerSources;
+  private readonly sources: Pick<LedgerSources, 'client' | 'records'>;
 
-  constructor(sources: LedgerSources) {
+  constructor(sources: Pick<LedgerSources, 'client' | 'records'>) {
     this.sources = sources;
   }
 

@@ -40,7 +40,6 @@ describe(`a fan-out to ${ENDPOINTS} endpoints [world]`, () => {
 
     const reader = new DeliveryReader({
       client: system.temporal.client,
-      sealer: system.sealer,
       records: system.database.records,
       incidents: system.database.incidents,
     });

@@ -10,8 +10,7 @@ import { summaryIn } from '../../../domain/records/stored-views.js';
 import type { OpenDelivery } from '../../../domain/stats/backlog.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
 import { unlessAway } from '../../errors.js';
-import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
-import { toQuery } from '../visibility/query.js';
+import { EVERY_ACCOUNT, toQuery, where } from '../visibility/query.js';
 import { notBegun } from './not-begun.js';
 
 /** More deliveries than this are not read for one response: it would take seconds. */
