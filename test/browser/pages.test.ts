@@ -38,6 +38,9 @@ describe('every page of the web application [world]', () => {
     const listener = { event_kinds: ['order.shipped'], description: 'Laptop of Ada' };
     const { status } = await stage.shop.request('POST', '/v18.0/listeners', { body: listener });
     assert.equal(status, 201);
+    await stage.shop.request('PUT', '/v18.0/feed/consumers/warehouse', {
+      body: { position: deliveryId.split('_')[1] },
+    });
     await stage.shop.request('POST', '/v18.0/scheduled_events/purchase?deliver_after=P30D', {
       raw: purchaseOf(1006),
     });
@@ -82,6 +85,7 @@ describe('every page of the web application [world]', () => {
       { role: 'desk', path: '/incidents', has: 'got a 503 response', picture: 'incidents' },
       { role: 'desk', path: '/changes', has: 'Paused', picture: 'changes' },
       { role: 'desk', path: `/exports?${ofShop}`, has: 'Times are of acceptance', picture: 'exports' },
+      { role: 'desk', path: `/feed?${ofShop}`, has: 'warehouse', picture: 'feed' },
       { role: 'desk', path: `/erasures?${ofShop}`, has: erasureId, picture: 'personal-data' },
       { role: 'desk', path: `/erasures/${erasureId}?${ofShop}`, has: 'Certificate', picture: 'erasure' },
       { role: 'desk', path: '/accounts', has: 'Birch Books', picture: 'accounts' },

@@ -92,6 +92,7 @@ const pages = [
   page('incidents', () => import('./pages/desk/incidents.js'), 'Incidents'),
   page('changes', () => import('./pages/desk/changes.js'), 'Changes'),
   page('exports', () => import('./pages/exports/exports.js'), 'Exports'),
+  page('feed', () => import('./pages/feed/feed.js'), 'Feed'),
   page('erasures', () => import('./pages/erasures/erasures.js'), 'Erasures'),
   page('erasures/$id', () => import('./pages/erasures/erasure.js'), 'Erasure'),
   page('accounts', () => import('./pages/desk/accounts.js'), 'Accounts'),

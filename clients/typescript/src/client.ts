@@ -63,6 +63,8 @@ export interface FeedOptions {
   endpoint?: string;
   /** Events that were accepted at this time or later, ISO 8601. */
   from?: string;
+  /** The event with this number, and those behind it. */
+  sequence?: number;
   /** `text`: payloads are strings of what was received. Default: `json`. */
   payload?: 'json' | 'text';
   /** Whether it ends where the feed ends, instead of waiting for the next event. */
@@ -202,10 +204,11 @@ export class Hookline {
     once = false,
     after,
     from,
+    sequence,
     signal,
     ...query
   }: FeedOptions = {}): AsyncGenerator<Schemas['FeedEntry'], void, undefined> {
-    const where = { ...(consumer !== undefined && { consumer }), ...(from !== undefined && { from }) };
+    const where = { consumer, from, sequence };
     for (let position = after; ; ) {
       const wait = once ? 0 : FEED_WAIT_S;
       const begin = position === undefined ? where : { after: position };

@@ -976,6 +976,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/feed/consumers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the consumers of the account by name, all of them on one page
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["listFeedConsumers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/feed/consumers/{name}": {
         parameters: {
             query?: never;
@@ -2736,20 +2756,20 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
-            /** @description Absent if the endpoint is not failing */
+            /** @description Absent if the endpoint is not failing. While Temporal is unavailable, it only has since and next_probe_at */
             incident?: {
                 /**
                  * Format: date-time
                  * @description ISO 8601, UTC
                  */
                 since: string;
-                failures: number;
-                last_failure: string;
+                failures?: number;
+                last_failure?: string;
                 /**
                  * Format: date-time
                  * @description ISO 8601, UTC
                  */
-                last_failure_at: string;
+                last_failure_at?: string;
                 /**
                  * Format: date-time
                  * @description Absent while no delivery has to wait
@@ -2759,7 +2779,7 @@ export interface components {
                  * Format: date-time
                  * @description When it is disabled unless it succeeds before
                  */
-                disable_at: string;
+                disable_at?: string;
             };
         };
         /**
@@ -4079,13 +4099,28 @@ export interface components {
             /** @description What is wrong with an event that somebody has altered in the database; its payload is null */
             altered?: string;
         };
+        FeedConsumerPage: {
+            data: components["schemas"]["FeedConsumer"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
         FeedConsumer: {
             name: string;
             /** @description Everything up to here was dealt with; empty at the beginning */
             position: string;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC
+             * @description The time of the position: events that were accepted later are still to be read. Absent at the beginning
+             */
+            up_to?: string;
+            /**
+             * Format: date-time
+             * @description When the position was committed
              */
             updated_at: string;
         };
@@ -4539,7 +4574,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             deleted_at?: string;
-            /** @description How far its deletion is */
+            /** @description How far its deletion is. Absent while that is under way and Temporal is unavailable */
             deletion?: {
                 /** @enum {string} */
                 stage: "access" | "endpoints" | "deliveries" | "payloads" | "done";
@@ -4612,7 +4647,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             deleted_at?: string;
-            /** @description How far its deletion is */
+            /** @description How far its deletion is. Absent while that is under way and Temporal is unavailable */
             deletion?: {
                 /** @enum {string} */
                 stage: "access" | "endpoints" | "deliveries" | "payloads" | "done";
@@ -5277,20 +5312,20 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
-            /** @description Absent if the endpoint is not failing */
+            /** @description Absent if the endpoint is not failing. While Temporal is unavailable, it only has since and next_probe_at */
             incident?: {
                 /**
                  * Format: date-time
                  * @description ISO 8601, UTC
                  */
                 since: string;
-                failures: number;
-                last_failure: string;
+                failures?: number;
+                last_failure?: string;
                 /**
                  * Format: date-time
                  * @description ISO 8601, UTC
                  */
-                last_failure_at: string;
+                last_failure_at?: string;
                 /**
                  * Format: date-time
                  * @description Absent while no delivery has to wait
@@ -5300,7 +5335,7 @@ export interface components {
                  * Format: date-time
                  * @description When it is disabled unless it succeeds before
                  */
-                disable_at: string;
+                disable_at?: string;
             };
             /** @description Whose it is */
             account: {
@@ -5511,8 +5546,8 @@ export interface components {
                     failed: number;
                 }[];
             };
-            /** @description Endpoints with an open incident */
-            failing_endpoints: number;
+            /** @description Endpoints with an open incident; absent while Temporal is unavailable */
+            failing_endpoints?: number;
             /** @description Readiness of the responding process, as in GET /readyz */
             health: {
                 [key: string]: "ok" | "unavailable";
@@ -11344,6 +11379,57 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
+    listFeedConsumers: {
+        parameters: {
+            query?: {
+                fields?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An account has at most 50 consumers. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "name": "warehouse",
+                     *           "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *           "up_to": "2026-11-21T03:36:43.000Z",
+                     *           "updated_at": "2026-11-21T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedConsumerPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named.invalid_fields"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.portal_refused"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     getFeedConsumer: {
         parameters: {
             query?: {
@@ -11371,8 +11457,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "name": "Shop",
+                     *       "name": "warehouse",
                      *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *       "up_to": "2026-11-21T03:36:43.000Z",
                      *       "updated_at": "2026-11-21T12:00:00.000Z"
                      *     }
                      */
@@ -11423,8 +11510,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "name": "Shop",
+                     *       "name": "warehouse",
                      *       "position": "01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *       "up_to": "2026-11-21T03:36:43.000Z",
                      *       "updated_at": "2026-11-21T12:00:00.000Z"
                      *     }
                      */

@@ -2,6 +2,7 @@ import { KEY_TOKEN_PREFIX } from '../event/key-token.js';
 import { commitTo, keyIdOf } from '../privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../privacy/payload-sealer.js';
 import type { AcceptedEvent } from './delivery.js';
+import type { StorableEvent } from './stored-event.js';
 
 /** Characters of a key's id in a mark. */
 const MARK_LENGTH = 7;
@@ -25,17 +26,6 @@ export function subjectMark(keyId: string): string {
 /** Whether a token in an event's keys is {@link subjectMark}, and not that of a business key. */
 export function isSubjectMark(token: string): boolean {
   return token.length === KEY_TOKEN_PREFIX.length + MARK_LENGTH;
-}
-
-/** An event with what is stored of it. */
-export interface StorableEvent {
-  /** With the mark of its subject among its keys. */
-  event: AcceptedEvent;
-  /** The payload as it is stored, which names its data key. */
-  sealed: string;
-  /** To the payload. */
-  commitment: string;
-  payload_bytes: number;
 }
 
 /**

@@ -22,7 +22,7 @@ export interface Once {
 
 /** An event as it is stored. */
 export interface StorableEvent {
-  /** As its executions get it. */
+  /** As its executions get it, with the mark of its subject among its keys. */
   event: AcceptedEvent;
   /** The payload as it is stored, which names the data key that sealed it. */
   sealed: string;

@@ -233,7 +233,7 @@ export const PROBLEMS = {
   feed_consumer_limit_reached: [
     409,
     'The account has as many consumers of its feed as it may have',
-    'Delete a consumer that is not used: `DELETE /v18.0/feed/consumers/{name}`.',
+    'Delete a consumer that is not used. `GET /v18.0/feed/consumers` lists them.',
   ],
   feed_wait_limit_reached: [
     429,

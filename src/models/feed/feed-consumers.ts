@@ -38,6 +38,11 @@ export class FeedConsumerRepository extends repositoryOf(consumers) {
     return (await this.model.findById(idOf(accountId, name)).lean()) ?? undefined;
   }
 
+  /** All of an account, by name. */
+  async list(accountId: string): Promise<FeedConsumer[]> {
+    return this.model.find({ account_id: accountId }).sort({ name: 1 }).limit(MAX_CONSUMERS).lean();
+  }
+
   /** Keeps a position, also an earlier one. @returns `undefined` if the account has as many consumers as it may */
   async put(accountId: string, name: string, position: string): Promise<FeedConsumer | undefined> {
     const _id = idOf(accountId, name);

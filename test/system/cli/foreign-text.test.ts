@@ -21,7 +21,7 @@ const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp' | 'outbox'>, str
   listen: ['', '--json'],
   trigger: ['purchase', 'purchase --wait', 'purchase --set total=5', 'nosuchkind --set total=5'],
   scheduled: ['', 'cancel sch_1'],
-  feed: [''],
+  feed: ['', 'consumers', 'consumers seek warehouse --from 2h', 'consumers delete warehouse'],
   usage: [''],
   publish: ['test/support/outside/lists/events.ndjson', 'test/support/outside/lists/events.ndjson --each'],
   deliveries: ['', DELIVERY, `retry ${DELIVERY}`, `resend ${DELIVERY}`, '--json'],

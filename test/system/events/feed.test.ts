@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { Hookline } from '../../../clients/typescript/src/index.js';
 import { MAX_WAITS } from '../../../src/api/routes/feed/waits.js';
+import { createdAt } from '../../../src/domain/basics/id-time.js';
 import { positionsFrom } from '../../../src/domain/feed/feed.js';
 import { MAX_CONSUMERS } from '../../../src/models/feed/feed-consumers.js';
-import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { runHere } from '../../support/programs/command.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -46,6 +47,11 @@ describe('the feed', () => {
     );
     return ids;
   };
+  const environment = () => ({
+    HOOKLINE_URL: system.url,
+    HOOKLINE_API_KEY: client.key,
+    HOOKLINE_DATA_DIR: 'none',
+  });
   const put = (name: string, body: object) =>
     client.request('PUT', `/v18.0/feed/consumers/${name}`, { body });
 
@@ -113,9 +119,58 @@ describe('the feed', () => {
       await system.database.feedConsumers.put(client.accountId, `c${number}`, '');
     const { status, json } = await put('one-more', {});
     assert.deepEqual([status, json.code], [409, 'feed_consumer_limit_reached']);
+    assert.equal((await client.request('GET', '/v18.0/feed/consumers')).json.data.length, MAX_CONSUMERS);
     assert.equal((await client.request('DELETE', '/v18.0/feed/consumers/billing')).status, 204);
     assert.equal((await put('one-more', {})).status, 200);
     assert.equal((await put('no%20name', {})).status, 400);
+  });
+
+  it('lists the consumers of an account by name, with the time of their positions, and no others', async () => {
+    const list = async (by: ApiClient) => (await by.request('GET', '/v18.0/feed/consumers')).json;
+    assert.deepEqual(await list(client), { data: [], paging: { cursors: {} } });
+    const [id = ''] = await purchases([1]);
+    await put('warehouse.eu', { position: id.slice('evt_'.length) });
+    await put('billing', {});
+    await put('later', { from: '2999-01-01' });
+    const { data } = await list(client);
+    assert.deepEqual(
+      data.map(({ name, up_to }: Record<string, string>) => [name, up_to]),
+      [
+        ['billing', undefined],
+        ['later', '2999-01-01T00:00:00.000Z'],
+        ['warehouse.eu', createdAt(id)],
+      ],
+    );
+    const [, , last] = data;
+    assert.deepEqual((await client.request('GET', '/v18.0/feed/consumers/warehouse.eu')).json, last);
+    assert.deepEqual((await list(await system.account())).data, []);
+    const without = await system.account(['events:write']);
+    assert.equal((await without.request('GET', '/v18.0/feed/consumers')).status, 403);
+    const path = `/v18.0/accounts/${client.accountId}/portal_sessions`;
+    const { json } = await client.request('POST', path);
+    const portal = apiClient(system.url, { accountId: client.accountId, key: json.token, keyId: json.id });
+    const refused = await portal.request('GET', '/v18.0/feed/consumers');
+    assert.equal(refused.json.code, 'portal_refused');
+  });
+
+  it('has commands that list consumers, move and delete them', async () => {
+    const [, id = ''] = await purchases([1, 2]);
+    const run = (...words: string[]) => runHere('feed', environment(), ['consumers', ...words]);
+    assert.equal(await run(), 'No consumers.');
+    await put('billing', {});
+    assert.match(await run(), /^CONSUMER +READ UP TO .*\nbilling +nothing yet +[-\d: ]+$/);
+    const { sequence } = (await read()).data[1] ?? {};
+    assert.equal(await run('seek', 'billing', '--sequence', String(sequence)), 'Moved: billing');
+    assert.deepEqual((await read('?consumer=billing')).ids, [id]);
+    const events = await runHere('feed', environment(), ['--sequence', String(sequence)]);
+    assert.match(events, new RegExp(`^.+ purchase +${id} +\\w+$`));
+    assert.match(await run('seek', 'billing', '--from', '2h', '--json'), /^\{"name":"billing",/);
+    assert.equal((await read('?consumer=billing')).ids.length, 2);
+    await assert.rejects(run('seek', 'billing'), /where it continues/);
+    await assert.rejects(run('seek', 'billing', '--sequence', 'x'), /must be the number of an event/);
+    assert.equal(await run('delete', 'billing'), 'Deleted: billing');
+    await assert.rejects(run('delete', 'billing'), /no feed consumer/i);
+    await assert.rejects(runHere('feed', environment(), ['consumer']), /There is no action "consumer"/);
   });
 
   it('waits for an event, of so many requests of an account at once', async () => {
@@ -159,8 +214,7 @@ describe('the feed', () => {
     assert.deepEqual(seen.slice(0, 3), ids);
     // The loop was left within the page of the fourth.
     assert.deepEqual((await read('?consumer=billing')).ids, seen.slice(3));
-    const environment = { HOOKLINE_URL: system.url, HOOKLINE_API_KEY: client.key, HOOKLINE_DATA_DIR: 'none' };
-    const lines = (await runHere('feed', environment, ['--json', '--limit', '2'])).split('\n');
+    const lines = (await runHere('feed', environment(), ['--json', '--limit', '2'])).split('\n');
     assert.deepEqual(
       lines.map((line) => JSON.parse(line).id),
       ids.slice(0, 2),

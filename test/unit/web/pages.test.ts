@@ -17,10 +17,10 @@ import {
 } from '../../../web/src/pages/endpoints/form/named-values.js';
 import { parseFilter } from '../../../web/src/pages/endpoints/form/parse-filter.js';
 import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
-import { fromLocal, toLocal } from '../../../web/src/pages/exports/local-time.js';
 import { readDeliveryFilters } from '../../../web/src/parts/deliveries/filters.js';
 import { exampleOf } from '../../../web/src/parts/kinds/example.js';
 import { fieldsOf } from '../../../web/src/parts/kinds/fields.js';
+import { fromLocal, toLocal } from '../../../web/src/parts/local-time.js';
 
 describe('the rules of the web application', () => {
   it('a patch makes one object into the other, by the rules of the service', () => {

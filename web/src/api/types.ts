@@ -20,6 +20,7 @@ export type ReplayPreview = Schemas['ReplayPreview'];
 export type Stats = Schemas['Stats'];
 export type Change = Schemas['Change'];
 export type Erasure = Schemas['Erasure'];
+export type FeedConsumer = Schemas['FeedConsumer'];
 export type Account = Schemas['Account'];
 export type ApiKey = Schemas['ApiKey'];
 export type InstallationDelivery = Schemas['InstallationDelivery'];

@@ -17,6 +17,7 @@ export type PagePath =
   | 'incidents'
   | 'changes'
   | 'exports'
+  | 'feed'
   | 'erasures'
   | 'erasures/$id'
   | 'accounts'

@@ -13,7 +13,7 @@ import { mayActFor, useAccount, useHolder, useHome } from './use-session.js';
 const BY_ID = /\/(deliveries|events|endpoints|replays|erasures)\/\$id$/;
 /** Pages that an operator looks at for one account at a time. */
 const OF_ONE =
-  /\/(replays|replays\/new|kinds|kinds\/\$id|exports|erasures|events|events\/scheduled|endpoints\/new)$/;
+  /\/(replays|replays\/new|kinds|kinds\/\$id|exports|feed|erasures|events|events\/scheduled|endpoints\/new)$/;
 
 /** The page, for the account that its address names. */
 export function Scoped() {

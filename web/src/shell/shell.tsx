@@ -37,6 +37,7 @@ const ENTRIES: Record<Role, readonly Entry[]> = {
     ...SHARED,
     { page: 'changes', icon: 'change', name: 'Changes' },
     { page: 'exports', icon: 'export', name: 'Exports' },
+    { page: 'feed', icon: 'feed', name: 'Feed' },
     { page: 'erasures', icon: 'erasure', name: 'Personal data' },
     { page: 'accounts', icon: 'account', name: 'Accounts' },
   ],

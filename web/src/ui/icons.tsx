@@ -12,6 +12,7 @@ const SHAPES = {
   account: 'M4 20V6l8-3 8 3v14M9 20v-4h6v4M9 9h.1M15 9h.1M9 13h.1M15 13h.1',
   erasure: 'M12 4a4 4 0 1 1 0 8 4 4 0 0 1 0-8M5 20a7 7 0 0 1 8-6M15 15l5 5M20 15l-5 5',
   export: 'M12 4v11M7 10l5 5 5-5M4 20h16',
+  feed: 'M4 6h9M4 12h9M4 18h9M18 5v13M15 15l3 3 3-3',
   limit: 'M4 18a8 8 0 1 1 16 0M12 18l4-6',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14M21 21l-5-5',
   copy: 'M9 9h10v11H9zM5 15V4h10',

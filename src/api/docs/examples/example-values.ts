@@ -1,3 +1,4 @@
+import { createdAt } from '../../../domain/basics/id-time.js';
 import type { Json } from '../json.js';
 
 const ACCOUNT = 'acct_01M7Y2T2PWVW0WKSH8RBEQW94E';
@@ -58,6 +59,8 @@ const VALUES: Record<string, Json> = {
   version: 1,
   number: 1,
   position: EVENT.slice('evt_'.length),
+  'FeedConsumer.name': 'warehouse',
+  'FeedConsumer.up_to': createdAt(EVENT),
   attempts: 1,
   found: 0,
   done: 0,

@@ -47,10 +47,16 @@ export const consumerSchema = z
   .object({
     name: z.string(),
     position: z.string().describe('Everything up to here was dealt with; empty at the beginning'),
-    updated_at: timeSchema,
+    up_to: timeSchema
+      .optional()
+      .describe(
+        'The time of the position: events that were accepted later are still to be read. Absent at the beginning',
+      ),
+    updated_at: timeSchema.describe('When the position was committed'),
   })
   .meta({ id: 'FeedConsumer' });
 
 export function renderConsumer({ name, position, updated_at }: FeedConsumer) {
-  return { name, position, updated_at: updated_at.toISOString() };
+  const up_to = position === '' ? undefined : createdAt(position);
+  return { name, position, up_to, updated_at: updated_at.toISOString() };
 }

@@ -133,6 +133,17 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
       },
     }),
 
+    operation('get', '/feed/consumers', 'listFeedConsumers', {
+      summary: 'List the consumers of the account by name, all of them on one page',
+      scope: 'deliveries:read',
+      closedToPortal: true,
+      responses: { 200: { description: MOST_CONSUMERS, schema: pageOf(consumerSchema) } },
+      async handle({ account_id }) {
+        const data = (await database.feedConsumers.list(account_id)).map(renderConsumer);
+        return { data, paging: { cursors: {} } };
+      },
+    }),
+
     operation('get', '/feed/consumers/:name', 'getFeedConsumer', {
       summary: 'Read the position of a consumer',
       scope: 'deliveries:read',

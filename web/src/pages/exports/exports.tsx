@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { writesToDisk } from '../../files/sink.js';
+import { fromLocal, toLocal } from '../../parts/local-time.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
 import { formatCount, formatTenths } from '../../ui/count.js';
@@ -8,7 +9,6 @@ import { TextField } from '../../ui/field.js';
 import { useRole } from '../../ui/link.js';
 import { Failed } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
-import { fromLocal, toLocal } from './local-time.js';
 import { type Progress, useExport } from './use-export.js';
 
 interface Search {
