@@ -109,8 +109,8 @@ export class DeliveryReader {
   }
 
   /**
-   * The open workflow task of an execution, if it has failed: no delivery of it goes on before one succeeds. `undefined`
-   * while Temporal is away.
+   * The open workflow task of an execution, if it has failed: no delivery of it goes on before one succeeds.
+   * `undefined` while Temporal is away.
    */
   failingTask(execution: { workflowId: string; runId: string }): Promise<FailingTask | undefined> {
     return unlessAway(readFailingTask(this.sources.client, execution), undefined);

@@ -26,7 +26,7 @@ export function isOneOf(attribute: string, values: readonly string[]): Clause {
 /** All accounts together: only for counts that name no account, and for what the installation does itself. */
 export const EVERY_ACCOUNT = Symbol('every account');
 
-/** What executions are found by besides their account; several values are alternatives. */
+/** Conditions on executions besides their account; several values are alternatives. */
 interface Sought {
   type?: string | readonly string[];
   status?: string | readonly string[];
