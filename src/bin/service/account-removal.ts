@@ -66,6 +66,7 @@ export function createAccountRemoval(
 
     async finish({ account_id }, deletion) {
       await database.scheduled.removeAll(account_id);
+      await database.feedConsumers.removeAll(account_id);
       await accountDeletions.endScheduled(account_id);
       await accountDeletions.endEndpointWorkflows(account_id);
       await database.accounts.endDeletion(account_id, deletion);

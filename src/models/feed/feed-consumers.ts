@@ -58,4 +58,9 @@ export class FeedConsumerRepository extends repositoryOf(consumers) {
   async delete(accountId: string, name: string): Promise<boolean> {
     return (await this.model.deleteOne({ _id: idOf(accountId, name) })).deletedCount > 0;
   }
+
+  /** Removes all of an account that is deleted. */
+  async removeAll(accountId: string): Promise<void> {
+    await this.model.deleteMany({ account_id: accountId });
+  }
 }

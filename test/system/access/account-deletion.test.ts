@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import mongoose from 'mongoose';
 import type { ApiDependencies } from '../../../src/api/http/context.js';
 import { createEndpoint } from '../../../src/api/routes/endpoints/write-endpoint.js';
 import { OPERATOR_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
@@ -18,6 +19,8 @@ const RETRYING = EVENTS * ENDPOINTS;
 const PARKED = 4;
 const PAUSED = 2;
 const OF_BYSTANDER = 2;
+/** Collections that keep documents of a deleted account: its platform may read it, and names who acted in it. */
+const KEPT = ['api_keys', 'changes', 'data_keys', 'deliveries', 'events', 'incidents', 'portal_sessions'];
 
 describe('the deletion of an account [world]', () => {
   let system: TestSystem;
@@ -53,15 +56,29 @@ describe('the deletion of an account [world]', () => {
     return ids;
   };
 
+  /** Collections that have documents of an account. */
+  const keptOf = async (account_id: string) => {
+    const connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    try {
+      const names: string[] = [];
+      for (const { name } of await connection.listCollections())
+        if ((await connection.collection(name).countDocuments({ account_id })) > 0) names.push(name);
+      return names.sort();
+    } finally {
+      await connection.close();
+    }
+  };
+
   it('ends deliveries, endpoints and access, survives the death of its process, and touches nothing of others', async () => {
     const first = await startServiceProcess(system.environment);
     const { id, client } = await make('leaver');
     const bystander = await make('stayer');
     for (let n = 0; n < ENDPOINTS; n++) await client.register(receiver.url);
     const ids = await purchases(client, EVENTS);
+    await listed(client, 'status=retrying', RETRYING);
+    // After those have their executions: deliveries of several accounts may share one.
     await bystander.client.register(receiver.url);
     const kept = await purchases(bystander.client, OF_BYSTANDER);
-    await listed(client, 'status=retrying', RETRYING);
     for (const one of ids.slice(0, PAUSED))
       assert.equal((await client.request('POST', `/v18.0/deliveries/${one}/pause`)).status, 200);
     const paused = await client.register(receiver.url, { status: 'paused' });
@@ -69,6 +86,8 @@ describe('the deletion of an account [world]', () => {
     await listed(client, 'status=parked', PARKED + PAUSED);
     const scheduled = '/v18.0/scheduled_events/purchase?deliver_after=P30D';
     assert.equal((await client.request('POST', scheduled, { raw: PURCHASE })).status, 201);
+    const consumer = { body: { from: '2026-11-28T00:00:00Z' } };
+    assert.equal((await client.request('PUT', '/v18.0/feed/consumers/warehouse', consumer)).status, 200);
     const oauth = await client.request('POST', '/v18.0/oauth_clients', {
       body: { name: 'shop', scopes: ['deliveries:read'] },
     });
@@ -113,6 +132,7 @@ describe('the deletion of an account [world]', () => {
         () => running(id),
         (ids) => ids.length === 0,
       );
+      assert.deepEqual(await keptOf(id), KEPT);
 
       assert.deepEqual(
         new Set(await listed(bystander.client, 'status=retrying', OF_BYSTANDER)),

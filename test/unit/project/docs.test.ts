@@ -55,6 +55,20 @@ describe('Documents', () => {
     }
   });
 
+  it('have lines of at most 120 characters, but for tables, pictures and what has no space', () => {
+    for (const file of [
+      'README.md',
+      'CHANGELOG.md',
+      ...['docs', 'clients', 'packages'].flatMap(markdownIn),
+    ]) {
+      const text = read(file).replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
+      const wide = text
+        .split('\n')
+        .find((line) => line.length > 120 && / /.test(line) && !/^(\||!\[)/.test(line));
+      equal(wide, undefined, file);
+    }
+  });
+
   it('call what comes back a response: an answer is to a question', () => {
     const texts = [
       ...['README.md', 'docs/openapi.json', 'deploy/grafana/hookline.json', 'deploy/prometheus/alerts.yml'],
@@ -90,6 +104,6 @@ function headingsOf(file: string): string[] {
 
 function markdownIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
+    .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
     .map((name) => join(folder, name));
 }
