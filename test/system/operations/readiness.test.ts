@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { prepareNamespace } from '../../../src/temporal/server/namespace.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { runHere } from '../../support/programs/command.js';
 import { startServiceProcess } from '../../support/programs/process.js';
-import { reply, startReceiver } from '../../support/receiver.js';
 import { servers, temporalOfRun } from '../../support/servers.js';
 import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -92,60 +90,6 @@ describe('readiness [world]', () => {
       await system.stop();
       system = undefined;
       await proxy.close();
-    }
-  });
-
-  it('is not needed of Temporal to read: every resource of an account is there, a failing endpoint too', async () => {
-    const proxy = await startFreezingProxy(servers().temporalAddress);
-    const receiver = await startReceiver({ handler: reply(500) });
-    system = await startSystem({ TEMPORAL_ADDRESS: proxy.address });
-    try {
-      const client = await system.account();
-      const { id: endpoint } = await client.register(receiver.url);
-      const { id: event, deliveries } = await client.purchase();
-      const delivery = deliveries[0]?.id ?? '';
-      await client.deliveryUntil(delivery, ({ status }) => status === 'retrying');
-      const since = new Date().toISOString();
-      await system.database.endpoints.setFailing(client.accountId, endpoint, { since, backoff_until: since });
-      await proxy.cut();
-      // A process remembers an endpoint for a moment.
-      await until(
-        () => client.request('GET', `/v18.0/endpoints/${endpoint}`),
-        ({ json }) => json.incident?.since === since,
-      );
-      const { paths } = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
-      const reads = Object.keys(paths).filter((path) => paths[path].get && !path.includes('/installation/'));
-      const ids: Record<string, string> = {
-        endpoints: endpoint,
-        deliveries: delivery,
-        accounts: client.accountId,
-      };
-      const asked = [
-        ...reads.map((path) =>
-          path.replace(/(\w+)\/\{(\w+)\}/, (_, of, name) =>
-            name === 'first' ? `${of}/1` : `${of}/${ids[of] ?? (of === 'events' ? event : 'none')}`,
-          ),
-        ),
-        `/v18.0/explain?endpoint_id=${endpoint}&event_id=${event}`,
-      ];
-      const answers = await Promise.all(
-        asked.map(async (path) => ({ path, ...(await client.request('GET', path)) })),
-      );
-      const answerTo = (path: string) => answers.find((one) => one.path === path)?.json;
-      assert.deepEqual(
-        answers.filter(({ status }) => status >= 500).map(({ path }) => path),
-        [],
-      );
-      const incident = { since, next_probe_at: since };
-      assert.deepEqual(answerTo(`/v18.0/endpoints/${endpoint}`).incident, incident);
-      assert.deepEqual(answerTo('/v18.0/endpoints').data[0].incident, incident);
-      assert.equal(answerTo(asked.at(-1) ?? '').code, 'retrying');
-    } finally {
-      await proxy.restore();
-      await system.stop();
-      system = undefined;
-      await proxy.close();
-      await receiver.close();
     }
   });
 
