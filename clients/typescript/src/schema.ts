@@ -3880,8 +3880,11 @@ export interface components {
         };
         Replay: {
             id: string;
-            /** @enum {string} */
-            state: "running" | "paused" | "finished" | "cancelled";
+            /**
+             * @description Absent while the replay is open and Temporal is unavailable, as are the counts
+             * @enum {string}
+             */
+            state?: "running" | "paused" | "finished" | "cancelled";
             /** @enum {string} */
             action: "resend" | "retry" | "cancel" | "resume";
             /** @enum {string} */
@@ -3895,12 +3898,12 @@ export interface components {
             /** @description Deliveries per second, at most */
             rate: number;
             /** @description Deliveries found so far: done, skipped, failed, and those that come next */
-            found: number;
-            done: number;
+            found?: number;
+            done?: number;
             /** @description Their state changed after they were selected, or their endpoint was deleted */
-            skipped: number;
+            skipped?: number;
             /** @description Temporal refused, or the payload is no longer kept */
-            failed: number;
+            failed?: number;
             /** @description The first failures, at most 10 */
             failures?: {
                 id: string;

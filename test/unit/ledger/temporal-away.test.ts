@@ -5,9 +5,11 @@ import type { Client } from '@temporalio/client';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { MAX_STARTED_AT_ONCE } from '../../../src/domain/delivery/delivery.js';
 import type { EventRow, RecordReads } from '../../../src/domain/records/stored.js';
-import { GRPC, unlessAway } from '../../../src/temporal/errors.js';
+import { type KeptReplay, NO_PROGRESS, type ReplayInput } from '../../../src/domain/replay/replay.js';
+import { GRPC, isTemporalUnavailable, unlessAway } from '../../../src/temporal/errors.js';
 import { BacklogReader } from '../../../src/temporal/read/backlog/backlog-reader.js';
 import { EventReader } from '../../../src/temporal/read/event-reader.js';
+import { ReplayReader, type ReplayReads } from '../../../src/temporal/read/replay/replay-reader.js';
 import { reporter } from '../../support/parts/incidents.js';
 
 const unavailable = () => Promise.reject(Object.assign(new Error(), { code: GRPC.unavailable, details: '' }));
@@ -56,6 +58,31 @@ describe('a read while Temporal is away', () => {
   it('does not say how many endpoints are failing', async () => {
     const backlog = new BacklogReader(client, {} as ConstructorParameters<typeof BacklogReader>[1], 0);
     assert.equal(await backlog.openIncidents(), undefined);
+  });
+
+  it('has a replay, without its progress while it is open', async () => {
+    const id = newId('replay');
+    const definition = { action: 'retry', filter: {}, rate: 20, by: 'key_1', created_at: '' };
+    const open: KeptReplay = { id, account_id: 'acct_1', definition, input: {} as ReplayInput };
+    const end = {
+      progress: { ...NO_PROGRESS, state: 'finished' as const, done: 2 },
+      closed_at: '',
+      run_id: 'r',
+    };
+    const read = async (...kept: KeptReplay[]) => {
+      const page = async () => kept.map((replay) => ({ position: '', replay }));
+      const replays = { page, get: async () => kept[0] };
+      const reader = new ReplayReader(client, replays);
+      const { data } = await reader.list('acct_1', 10);
+      assert.deepEqual(data[0], await reader.get('acct_1', id));
+      return data.map(({ action, state, done }) => ({ action, state, done }));
+    };
+    assert.deepEqual(await read(open, { ...open, end }), [
+      { action: 'retry', state: undefined, done: undefined },
+      { action: 'retry', state: 'finished', done: 2 },
+    ]);
+    // Whether there are too many is decided by what is known.
+    await assert.rejects(new ReplayReader(client, {} as ReplayReads).view(open), isTemporalUnavailable);
   });
 
   it('has how far the fan-out of an event is, by its rows', async () => {
