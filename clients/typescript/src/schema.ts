@@ -2756,20 +2756,20 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
-            /** @description Absent if the endpoint is not failing */
+            /** @description Absent if the endpoint is not failing. While Temporal is unavailable, it only has since and next_probe_at */
             incident?: {
                 /**
                  * Format: date-time
                  * @description ISO 8601, UTC
                  */
                 since: string;
-                failures: number;
-                last_failure: string;
+                failures?: number;
+                last_failure?: string;
                 /**
                  * Format: date-time
                  * @description ISO 8601, UTC
                  */
-                last_failure_at: string;
+                last_failure_at?: string;
                 /**
                  * Format: date-time
                  * @description Absent while no delivery has to wait
@@ -2779,7 +2779,7 @@ export interface components {
                  * Format: date-time
                  * @description When it is disabled unless it succeeds before
                  */
-                disable_at: string;
+                disable_at?: string;
             };
         };
         /**
@@ -3880,8 +3880,11 @@ export interface components {
         };
         Replay: {
             id: string;
-            /** @enum {string} */
-            state: "running" | "paused" | "finished" | "cancelled";
+            /**
+             * @description Absent while the replay is open and Temporal is unavailable, as are the counts
+             * @enum {string}
+             */
+            state?: "running" | "paused" | "finished" | "cancelled";
             /** @enum {string} */
             action: "resend" | "retry" | "cancel" | "resume";
             /** @enum {string} */
@@ -3895,12 +3898,12 @@ export interface components {
             /** @description Deliveries per second, at most */
             rate: number;
             /** @description Deliveries found so far: done, skipped, failed, and those that come next */
-            found: number;
-            done: number;
+            found?: number;
+            done?: number;
             /** @description Their state changed after they were selected, or their endpoint was deleted */
-            skipped: number;
+            skipped?: number;
             /** @description Temporal refused, or the payload is no longer kept */
-            failed: number;
+            failed?: number;
             /** @description The first failures, at most 10 */
             failures?: {
                 id: string;
@@ -4574,7 +4577,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             deleted_at?: string;
-            /** @description How far its deletion is */
+            /** @description How far its deletion is. Absent while that is under way and Temporal is unavailable */
             deletion?: {
                 /** @enum {string} */
                 stage: "access" | "endpoints" | "deliveries" | "payloads" | "done";
@@ -4647,7 +4650,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             deleted_at?: string;
-            /** @description How far its deletion is */
+            /** @description How far its deletion is. Absent while that is under way and Temporal is unavailable */
             deletion?: {
                 /** @enum {string} */
                 stage: "access" | "endpoints" | "deliveries" | "payloads" | "done";
@@ -5312,20 +5315,20 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
-            /** @description Absent if the endpoint is not failing */
+            /** @description Absent if the endpoint is not failing. While Temporal is unavailable, it only has since and next_probe_at */
             incident?: {
                 /**
                  * Format: date-time
                  * @description ISO 8601, UTC
                  */
                 since: string;
-                failures: number;
-                last_failure: string;
+                failures?: number;
+                last_failure?: string;
                 /**
                  * Format: date-time
                  * @description ISO 8601, UTC
                  */
-                last_failure_at: string;
+                last_failure_at?: string;
                 /**
                  * Format: date-time
                  * @description Absent while no delivery has to wait
@@ -5335,7 +5338,7 @@ export interface components {
                  * Format: date-time
                  * @description When it is disabled unless it succeeds before
                  */
-                disable_at: string;
+                disable_at?: string;
             };
             /** @description Whose it is */
             account: {
@@ -5546,8 +5549,8 @@ export interface components {
                     failed: number;
                 }[];
             };
-            /** @description Endpoints with an open incident */
-            failing_endpoints: number;
+            /** @description Endpoints with an open incident; absent while Temporal is unavailable */
+            failing_endpoints?: number;
             /** @description Readiness of the responding process, as in GET /readyz */
             health: {
                 [key: string]: "ok" | "unavailable";

@@ -19,7 +19,6 @@ import type { FeedReader } from '../../models/feed/feed-reader.js';
 import type { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import type { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import type { EventReader } from '../../temporal/read/event-reader.js';
-import type { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
 import type { ReplaySources } from '../../temporal/read/replay/replay-page.js';
 import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import type { ScheduledExecutions } from '../../temporal/write/accept/scheduled-executions.js';
@@ -99,8 +98,6 @@ export interface ApiDependencies {
   deliveries: DeliveryReader;
   backlog: BacklogReader;
   incidents: Incidents;
-  /** Reads all accounts, for the operator alone. */
-  installation: InstallationReader;
   events: EventReader;
   feed: FeedReader;
   scheduledExecutions: ScheduledExecutions;

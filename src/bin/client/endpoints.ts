@@ -106,6 +106,8 @@ async function act(hookline: Hookline, action: string, id: string, values: Value
   }
 }
 
+type Incident = NonNullable<Schemas['EndpointWithIncident']['incident']>;
+
 function show(endpoint: Schemas['Endpoint'] | Schemas['EndpointWithIncident'], json: boolean): void {
   if (json) {
     printJson(endpoint);
@@ -119,9 +121,14 @@ function show(endpoint: Schemas['Endpoint'] | Schemas['EndpointWithIncident'], j
     Kinds: endpoint.event_kinds.join(', '),
     Description: endpoint.description,
     Order: endpoint.ordering && orderOf(endpoint),
-    Failing:
-      incident && `since ${incident.since}, ${incident.failures} failures, the last ${incident.last_failure}`,
+    Failing: incident && failingOf(incident),
   });
+}
+
+function failingOf({ since, failures, last_failure }: Incident): string {
+  return [`since ${since}`, failures && `${failures} failures`, last_failure && `the last ${last_failure}`]
+    .filter(Boolean)
+    .join(', ');
 }
 
 function orderOf({ ordering, order_skip, order_skip_after }: Schemas['Endpoint']): string {

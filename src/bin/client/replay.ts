@@ -66,7 +66,7 @@ async function follow(hookline: Hookline, id: string, json: boolean): Promise<vo
       if (isLive) process.stderr.write('\r\u001b[2K');
       if (json) printJson(now);
       else show(now);
-      if (now.failed > 0) process.exitCode = 1;
+      if (now.failed) process.exitCode = 1;
       return;
     }
     await delay(POLL_MS);
@@ -74,13 +74,14 @@ async function follow(hookline: Hookline, id: string, json: boolean): Promise<vo
 }
 
 /** How much of what was found is done. What is still to be found is not known. */
-function bar({ found, done, skipped, failed, rate }: Schemas['Replay']): string {
+function bar({ found, done = 0, skipped = 0, failed = 0, rate }: Schemas['Replay']): string {
+  if (found === undefined) return 'Its progress is not known while Temporal is unavailable';
   const over = done + skipped + failed;
   const filled = found === 0 ? 0 : Math.round((BAR_WIDTH * over) / found);
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}  ${over} of ${found} found so far, ${rate}/s`;
 }
 
 function show({ id, state, done, skipped, failed, failures = [] }: Schemas['Replay']): void {
-  print(`${status(state)}  ${plain(id)}  ${done} done, ${skipped} skipped, ${failed} failed`);
+  print(`${status(state ?? '')}  ${plain(id)}  ${done} done, ${skipped} skipped, ${failed} failed`);
   for (const failure of failures) print(`  ${plain(failure.id)}  ${plain(failure.detail)}`);
 }

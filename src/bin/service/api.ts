@@ -14,7 +14,6 @@ import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
 import { isTemporalUnavailable } from '../../temporal/errors.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import { EventReader } from '../../temporal/read/event-reader.js';
-import { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
 import { ScheduledExecutions } from '../../temporal/write/accept/scheduled-executions.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
@@ -130,7 +129,6 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     events: new EventReader(ledger.sources),
     feed: new FeedReader(database.records, database.feed, database.starters),
     startErasure: (plan) => startErasure(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE, plan),
-    installation: new InstallationReader(client, database.records),
     logKeys: {
       signing: async () => (await logSigners.signers()).map(({ verifier }) => verifier),
       known: logSigners.known,

@@ -166,11 +166,11 @@ export type Ledger = ReturnType<typeof createLedger>;
 
 export function createLedger(
   settings: Settings,
-  { database, temporal: { client }, sealer }: Servers,
+  { database, temporal: { client } }: Servers,
   starter: DeliveryStarter,
 ) {
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
-  const sources = { client, sealer, records: database.records, incidents: database.incidents };
+  const sources = { client, records: database.records, incidents: database.incidents };
   const deliveries = new DeliveryReader(sources);
   const replayReader = new ReplayReader(client, database.replays);
   const registrations = new Registrations(database);

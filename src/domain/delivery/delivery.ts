@@ -154,8 +154,8 @@ export interface GroupMember extends DeliveryTarget {
 }
 
 /**
- * The most deliveries in a group: the ids of this many events, or endpoints, fit into one search attribute, of which
- * Temporal takes 2 KiB by default (`frontend.searchAttributesSizeOfValueLimit`).
+ * The most deliveries in a group: the ids of this many accounts, events or endpoints fit into one search attribute, of
+ * which Temporal takes 2 KiB by default (`frontend.searchAttributesSizeOfValueLimit`).
  */
 export const MAX_GROUP_SIZE = 60;
 
@@ -164,6 +164,9 @@ export const MAX_GROUP_SIZE = 60;
  * one payload.
  */
 export const MAX_EVENT_GROUP_SIZE = 120;
+
+/** Up to this many deliveries of an event are started as groups; a fan-out, a workflow of its own, starts more. */
+export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
 
 /** Deliveries whose first attempts are made together, and the events they are of. */
 export interface DeliveryGroup {

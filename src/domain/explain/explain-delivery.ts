@@ -5,7 +5,7 @@ import { formatDuration } from '../basics/duration.js';
 import { isId } from '../basics/ids.js';
 import { present } from '../basics/objects.js';
 import { type Intervention, isClosed, type ShownRecord } from '../delivery/delivery.js';
-import type { OpenIncident } from '../endpoint/breaker/incident.js';
+import type { KnownIncident } from '../endpoint/breaker/incident.js';
 import { type EndpointStatus, GONE } from '../endpoint/endpoint.js';
 import { quoted } from '../text/plain.js';
 import { explainFailing, type FailingTask, keepsFailing } from './failing-task.js';
@@ -24,7 +24,7 @@ export interface EndpointNow {
   status_changed_at: string;
   /** Who gave it this status, if that is known. */
   status_changed_by?: string | undefined;
-  incident?: OpenIncident | undefined;
+  incident?: KnownIncident | undefined;
 }
 
 type Deleted = { at: string; by: string };
@@ -122,13 +122,14 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
   if ((isFailing || isBusy) && endpoint.status === 'active') {
     const { incident } = endpoint;
     if (!incident) return isBusy ? { code: 'waits_its_turn', summary: reason } : releasePending(endpoint);
-    const probe = incident.next_probe_at;
+    const { since, last_failure, last_failure_at, next_probe_at: probe } = incident;
+    const how = last_failure ? `: the last attempt ${last_failure}, at ${last_failure_at}` : '';
     return {
       code: 'endpoint_failing',
       summary:
-        `The endpoint has been failing since ${incident.since}: the last attempt ${incident.last_failure}, at ${incident.last_failure_at}. ` +
+        `The endpoint has been failing since ${since}${how}. ` +
         `The delivery waits until an attempt succeeds${probe ? `; the next one is due at ${probe}` : ''}.`,
-      since: incident.since,
+      since,
     };
   }
   const code: Partial<Record<EndpointStatus, VerdictCode>> = {

@@ -20,20 +20,6 @@ export const SEARCH_ATTRIBUTES = [
   STATUS_ATTRIBUTE,
 ] as const;
 
-/**
- * The most bytes of JSON that Temporal accepts as the value of a search attribute
- * (`frontend.searchAttributesSizeOfValueLimit`).
- */
-export const MAX_ATTRIBUTE_BYTES = 2 * 1024;
-
-/**
- * Bytes that a value takes in a keyword list: itself, quotes and a comma. The list's brackets take one more than its
- * commas leave.
- */
-export function bytesInList(value: string): number {
-  return value.length + 3;
-}
-
 /** The value of {@link STATUS_ATTRIBUTE} on an execution that stands for several deliveries. */
 const GROUP_STATUS = 'group';
 

@@ -91,6 +91,8 @@ export interface RecordReads {
   delivery(accountId: string, id: string): Promise<DeliveryRow | undefined>;
   /** Rows of some events of an account. */
   deliveriesOf(accountId: string, eventIds: readonly string[], limit: number): Promise<ListedDelivery[]>;
+  /** How many deliveries of an event have a row. @param most where counting ends */
+  countOf(accountId: string, eventId: string, most: number): Promise<number>;
   /** View of one delivery in a list. */
   summary(accountId: string, id: string): Promise<DeliverySummary | undefined>;
   /** Payloads of events, by id, those that can be read and are no larger than a limit in bytes. */

@@ -11,6 +11,7 @@ const PLACES: { [Kind in IdKind]?: { collection: string; field: string } } = {
   oauth_client: { collection: 'oauth_clients', field: '_id' },
   portal_session: { collection: 'portal_sessions', field: 'session_id' },
   profile: { collection: 'profiles', field: '_id' },
+  replay: { collection: 'replays', field: '_id' },
 };
 
 /** Those that act, and have a name. */

@@ -181,6 +181,10 @@ export class RecordReader implements RecordReads {
     return (await this.unaltered.listed(found)).sort((a, b) => (a.position < b.position ? 1 : -1));
   }
 
+  async countOf(accountId: string, eventId: string, most: number): Promise<number> {
+    return this.deliveryModel.countDocuments({ account_id: accountId, event_id: eventId }, { limit: most });
+  }
+
   /** The ids of an event's rows, in order, whether somebody has altered them or not. */
   async deliveryIdsOf(accountId: string, eventId: string, limit: number): Promise<string[]> {
     const found = await this.deliveryModel
@@ -362,7 +366,8 @@ export class RecordReader implements RecordReads {
    * @param first the id of the event to begin with, if it is in the period; absent: the period's first
    */
   async *export(accountId: string, period: Period, first = ''): AsyncIterable<ExportedEvent> {
-    const { $gte: start, $lt } = idsIn(period);
+    const start = idsBeginAt('event', period.from.getTime());
+    const $lt = idsBeginAt('event', period.to.getTime());
     const $gte = first > start ? first : start;
     const ofPeriod = (id: object) =>
       this.eventModel.find({ account_id: accountId, _id: { $gte, ...id, $lt } });
@@ -385,11 +390,6 @@ export class RecordReader implements RecordReads {
     const document = await this.eventModel.findOne({ _id: eventId }).lean();
     return document?.account_id === accountId ? (document.sealed ?? undefined) : undefined;
   }
-}
-
-/** The ids of events that were accepted in a period. */
-function idsIn({ from, to }: Period): { $gte: string; $lt: string } {
-  return { $gte: idsBeginAt('event', from.getTime()), $lt: idsBeginAt('event', to.getTime()) };
 }
 
 /** Comes last in a query: the embedded server looks at conditions in their order, and this one selects least. */

@@ -23,6 +23,7 @@ import {
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { askedAttempts } from '../../domain/view/attempt-view.js';
 import type { Delivery, DeliverySummary } from '../../domain/view/delivery-view.js';
+import { unlessAway } from '../errors.js';
 import { readFailingTask } from './failing-task.js';
 import { type LedgerSources, locateExecution, untilStored, workflowIdsOf } from './locate.js';
 import { readRowPage } from './row-pages.js';
@@ -107,9 +108,12 @@ export class DeliveryReader {
     return [accepted, ...others.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))];
   }
 
-  /** The open workflow task of an execution, if it has failed: no delivery of it goes on before one succeeds. */
+  /**
+   * The open workflow task of an execution, if it has failed: no delivery of it goes on before one succeeds.
+   * `undefined` while Temporal is away.
+   */
   failingTask(execution: { workflowId: string; runId: string }): Promise<FailingTask | undefined> {
-    return readFailingTask(this.sources.client, execution);
+    return unlessAway(readFailingTask(this.sources.client, execution), undefined);
   }
 
   /** The ids of those of some events that an endpoint has got. */

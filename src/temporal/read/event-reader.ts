@@ -1,14 +1,13 @@
 import { createdAt } from '../../domain/basics/id-time.js';
 import { isId } from '../../domain/basics/ids.js';
-import { type FailingTask, keepsFailing } from '../../domain/explain/failing-task.js';
+import { MAX_STARTED_AT_ONCE } from '../../domain/delivery/delivery.js';
 import { asksForDeliveries, type DeliveryFilter } from '../../domain/list/delivery-filter.js';
 import type { RecordReads } from '../../domain/records/stored.js';
 import { summaryIn } from '../../domain/records/stored-views.js';
 import type { DeliverySummary } from '../../domain/view/delivery-view.js';
-import { InvalidCursorError } from '../errors.js';
+import { InvalidCursorError, unlessAway } from '../errors.js';
 import { notBegun } from './delivery-reader.js';
-import { type EventSummary, type EventWithPayload, fanOutProgress, findFanOut } from './event-view.js';
-import { readFailingTask } from './failing-task.js';
+import { type EventSummary, type EventWithPayload, findFanOut, type OpenFanOut } from './event-view.js';
 import { type LedgerSources, untilStored } from './locate.js';
 import { readRowPage } from './row-pages.js';
 import type { Page } from './visibility/visibility.js';
@@ -24,55 +23,48 @@ const COMPARED_AT_ONCE = 100;
 
 /** Reads events with their deliveries. */
 export class EventReader {
-  readonly sources: LedgerSources;
+  private readonly sources: Pick<LedgerSources, 'client' | 'records'>;
 
-  constructor(sources: LedgerSources) {
+  constructor(sources: Pick<LedgerSources, 'client' | 'records'>) {
     this.sources = sources;
   }
 
   /** One event of an account; `undefined` if the account has no such event. */
   async get(accountId: string, eventId: string): Promise<EventWithPayload | undefined> {
-    const { client, records } = this.sources;
+    const { records } = this.sources;
     const event = await records.event(accountId, eventId);
     if (!event) return undefined;
     const { length } = event.endpoint_ids;
-    const awaited = length <= MAX_AWAITED ? length : 1;
-    const { stored, fanOut } = await untilStored(
-      eventId,
-      async () => {
-        const [stored, fanOut] = await Promise.all([
-          records.deliveriesOf(accountId, [eventId], MAX_DELIVERIES),
-          length > MAX_AWAITED || length === 0 ? findFanOut(client, accountId, eventId) : undefined,
-        ]);
-        return { stored, fanOut };
-      },
-      ({ stored, fanOut }) => fanOut !== undefined || stored.length >= awaited,
-    );
+    const isFannedOut = length > MAX_STARTED_AT_ONCE;
+    const awaited = isFannedOut ? 0 : length <= MAX_AWAITED ? length : 1;
+    const [stored, started] = await Promise.all([
+      untilStored(
+        eventId,
+        () => records.deliveriesOf(accountId, [eventId], MAX_DELIVERIES),
+        (found) => found.length >= awaited,
+      ),
+      isFannedOut ? records.countOf(accountId, eventId, length) : length,
+    ]);
     const { event_kind: kind, sequence, is_test, named_endpoints, payload, kept } = event;
     const rows = new Set(stored.map(({ endpoint_id }) => endpoint_id));
     // What a fan-out has not started yet is told by how far that is.
-    const others = fanOut ? [] : event.endpoint_ids.filter((id) => !rows.has(id));
+    const others = isFannedOut ? [] : event.endpoint_ids.filter((id) => !rows.has(id));
     const begun = stored.map(summaryIn);
     return {
       ...{ id: eventId, kind, created_at: createdAt(eventId) },
       ...(sequence !== undefined && { sequence }),
       payload,
       is_erased: kept !== undefined && payload === undefined,
-      fan_out: fanOutProgress(fanOut),
+      fan_out: isFannedOut ? { started, total: length } : undefined,
       deliveries: [...begun, ...others.map((id) => notBegun(event, id))].slice(0, MAX_DELIVERIES),
       ...(is_test && { is_test }),
       ...(named_endpoints && { named_endpoints }),
     };
   }
 
-  /**
-   * The workflow task that keeps failing, so that an event's deliveries are not started; `undefined` if there is none.
-   */
-  async failingFanOut(accountId: string, eventId: string): Promise<FailingTask | undefined> {
-    const { client } = this.sources;
-    const execution = await findFanOut(client, accountId, eventId);
-    const task = execution && !execution.closeTime && (await readFailingTask(client, execution));
-    return task && keepsFailing(task) ? task : undefined;
+  /** See {@link findFanOut}; also `undefined` while Temporal is away. */
+  fanOut(accountId: string, eventId: string): Promise<OpenFanOut | undefined> {
+    return unlessAway(findFanOut(this.sources.client, accountId, eventId), undefined);
   }
 
   /**

@@ -1,7 +1,9 @@
 import type { Client } from '@temporalio/client';
+import { type FailingTask, keepsFailing } from '../../domain/explain/failing-task.js';
 import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { DeliverySummary } from '../../domain/view/delivery-view.js';
-import { describeExecution, type Execution } from './visibility/visibility.js';
+import { readFailingTask } from './failing-task.js';
+import { describeExecution } from './visibility/visibility.js';
 
 /** An event as a list shows it. */
 export interface EventSummary {
@@ -22,7 +24,7 @@ export interface EventWithPayload extends EventSummary {
   is_test?: true;
   /** The endpoints that its producer named; absent: it went to all that matched. */
   named_endpoints?: readonly string[];
-  /** Absent if its deliveries were started before it was answered. */
+  /** Absent if it has so few deliveries that they were started before it was answered. */
   fan_out: FanOutProgress | undefined;
   deliveries: DeliverySummary[];
 }
@@ -38,16 +40,21 @@ export interface FanOutMemo {
   fan_out: FanOutProgress;
 }
 
-/** The execution that starts an event's deliveries; `undefined` if they were started before the event was answered. */
-export function findFanOut(
+/** A fan-out that has not started all deliveries of its event. */
+export interface OpenFanOut extends FanOutProgress {
+  /** The workflow task that keeps failing, so that no more are started; `undefined` if there is none. */
+  failing_task: FailingTask | undefined;
+}
+
+/** The fan-out of an event; `undefined` if it has started all deliveries, or the event has none. */
+export async function findFanOut(
   client: Client,
   accountId: string,
   eventId: string,
-): Promise<Execution | undefined> {
-  return describeExecution(client, fanOutWorkflowId(accountId, eventId));
-}
-
-/** The progress of an event's fan-out; `undefined` if it has none. */
-export function fanOutProgress(execution: Execution | undefined): FanOutProgress | undefined {
-  return (execution?.memo as unknown as FanOutMemo | undefined)?.fan_out;
+): Promise<OpenFanOut | undefined> {
+  const execution = await describeExecution(client, fanOutWorkflowId(accountId, eventId));
+  const { fan_out } = (execution?.memo ?? {}) as Partial<FanOutMemo>;
+  if (!execution || !fan_out || fan_out.started >= fan_out.total) return undefined;
+  const task = execution.closeTime ? undefined : await readFailingTask(client, execution);
+  return { ...fan_out, failing_task: task && keepsFailing(task) ? task : undefined };
 }

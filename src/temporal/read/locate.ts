@@ -5,7 +5,6 @@ import { idTime } from '../../domain/basics/id-time.js';
 import type { EndpointIncident } from '../../domain/endpoint/breaker/incident.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { RecordReads } from '../../domain/records/stored.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { describeExecution, type Execution } from './visibility/visibility.js';
@@ -24,8 +23,6 @@ export interface IncidentReads {
 /** Sources of deliveries and events. */
 export interface LedgerSources {
   client: Client;
-  /** Opens what is sealed. */
-  sealer: PayloadSealer;
   /** Has events, and rows of deliveries. */
   records: RecordReads;
   incidents: IncidentReads;

@@ -13,7 +13,7 @@ import { ACCOUNT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { accountDeletionWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { startedNow, unlessGone } from '../errors.js';
-import { where } from '../read/visibility/clauses.js';
+import { where } from '../read/visibility/query.js';
 import { describeExecution, everyExecution } from '../read/visibility/visibility.js';
 
 /** Workflow types that look after single endpoints, and have nothing to do once those are gone. */

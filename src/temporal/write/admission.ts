@@ -3,7 +3,6 @@ import { newId } from '../../domain/basics/ids.js';
 import type { Begun } from '../../domain/delivery/attempt-order.js';
 import { type DeliveryTarget, MAX_GROUP_SIZE, type NamedEvent } from '../../domain/delivery/delivery.js';
 import type { Placement } from '../../domain/endpoint/breaker/endpoint-conditions.js';
-import { bytesInList, MAX_ATTRIBUTE_BYTES } from '../../domain/ledger/search-attributes.js';
 import type { StartSlots } from './start-slots.js';
 
 /** A delivery that is to be started. */
@@ -68,10 +67,8 @@ class Unit {
   isClosed = false;
   readonly started: Promise<void>;
   resolve = () => {};
-  private readonly names = new Set<string>();
   private readonly ids = new Set<string>();
   private size = 0;
-  private attributeBytes = 1;
   private settle = () => {};
 
   constructor(id?: string) {
@@ -83,18 +80,9 @@ class Unit {
 
   /** Makes room for deliveries of one event; `false` if there is none. */
   take(deliveries: readonly PendingDelivery[]): boolean {
-    const [first] = deliveries;
-    if (!first || this.isClosed) return false;
-    const { event } = first;
-    const names = [event.account_id].filter((name) => !this.names.has(name));
-    const attributeBytes = names.reduce((sum, name) => sum + bytesInList(name), 0);
-    const fits =
-      this.size + deliveries.length <= MAX_GROUP_SIZE &&
-      this.attributeBytes + attributeBytes <= MAX_ATTRIBUTE_BYTES;
-    if (!fits && this.size > 0) return false;
-    for (const name of names) this.names.add(name);
+    const fits = this.size === 0 || this.size + deliveries.length <= MAX_GROUP_SIZE;
+    if (!fits || this.isClosed || deliveries.length === 0) return false;
     this.size += deliveries.length;
-    this.attributeBytes += attributeBytes;
     this.reserved += 1;
     return true;
   }

@@ -6,7 +6,7 @@ import type { Begun } from '../../domain/delivery/attempt-order.js';
 import {
   type AcceptedEvent,
   type DeliveryTarget,
-  MAX_GROUP_SIZE,
+  MAX_STARTED_AT_ONCE,
   type NamedEvent,
   namedEvent,
 } from '../../domain/delivery/delivery.js';
@@ -43,8 +43,6 @@ import { StartSlots } from './start-slots.js';
 
 /** Up to this many deliveries of an event are admitted together with those of other events. */
 const MAX_ADMITTED = 10;
-/** Up to this many are started as groups before the event is answered; more are started by a workflow. */
-export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
 /** How long a start waits for more deliveries at most where first attempts do not wait for it, milliseconds. */
 const LINGER_MS = 150;
 /** How long a process that stops waits for its starts, milliseconds. */

@@ -9,7 +9,12 @@ import { withTimeout } from '../../domain/basics/with-timeout.js';
 import { type FailingMark, opened } from '../../domain/endpoint/breaker/circuit-breaker.js';
 import type { EndpointConditions } from '../../domain/endpoint/breaker/endpoint-conditions.js';
 import type { FailureCount } from '../../domain/endpoint/breaker/failure-count.js';
-import type { FailureReport, OpenIncident } from '../../domain/endpoint/breaker/incident.js';
+import {
+  type FailureReport,
+  incidentIn,
+  type KnownIncident,
+  type OpenIncident,
+} from '../../domain/endpoint/breaker/incident.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { GiveWay } from '../../domain/endpoint/give-way.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
@@ -17,7 +22,7 @@ import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summari
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { type Timings, timingsOfInput } from '../../domain/timings.js';
-import { unlessGone } from '../errors.js';
+import { unlessAway, unlessGone } from '../errors.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 import { PacedQueue } from './paced-queue.js';
 
@@ -257,6 +262,11 @@ export class Incidents {
       signal: endpointGone,
       signalArgs: [attempt, verificationRevision],
     });
+  }
+
+  /** The open incident of an endpoint with this mark. While Temporal is away, the mark alone tells of it. */
+  async of(endpoint: EndpointKey, mark: FailingMark | undefined): Promise<KnownIncident | undefined> {
+    return mark && unlessAway(this.get(endpoint), incidentIn(mark));
   }
 
   /** The endpoint's incident, if one is open. */

@@ -1,7 +1,7 @@
 import { registerDirectly } from '../../../bench/support/endpoints.js';
+import { MAX_STARTED_AT_ONCE } from '../../../src/domain/delivery/delivery.js';
 import { clockWorkflowId, fanOutWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { readTemporalTime } from '../../../src/temporal/server/server-time.js';
-import { MAX_STARTED_AT_ONCE } from '../../../src/temporal/write/delivery-starter.js';
 import { execution, type Scenarios, type Stage } from './stage.js';
 
 /** Every way through `fanOutEvent`, and `tellTime`. */

@@ -4,12 +4,12 @@ let made = 0;
 
 /** A delivery to an endpoint of its own. */
 export function delivery(
-  more: { kind?: string; payload?: string; event?: string; keys?: string[]; account?: string } = {},
+  more: { kind?: string; payload?: string; event?: string; keys?: string[] } = {},
 ): PendingDelivery {
   made += 1;
   const event_id = more.event ?? `evt_${made}`;
   const event = {
-    account_id: more.account ?? 'acct_1',
+    account_id: 'acct_1',
     event_id,
     event_kind: more.kind ?? 'purchase',
     payload: more.payload ?? '{}',

@@ -129,8 +129,11 @@ describe('the operator over all accounts', () => {
         [{ type: 'event', id: event.id, account: owner }],
       );
     }
+    const filter = { endpoint_id: delivery.endpoint_id };
+    const replay = await birch.request('POST', '/v18.0/replays', { body: { mode: 'failed', filter } });
     for (const [id, type] of [
       [event.id, 'event'],
+      [replay.json.id, 'replay'],
       [delivery.id, 'delivery'],
       [delivery.endpoint_id, 'endpoint'],
       [birch.keyId, 'api_key'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
+import { MAX_STARTED_AT_ONCE } from '../../../src/domain/delivery/delivery.js';
 import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
-import { MAX_STARTED_AT_ONCE } from '../../../src/temporal/write/delivery-starter.js';
 import { apiClient } from '../../support/api-client.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -40,7 +40,6 @@ describe(`a fan-out to ${ENDPOINTS} endpoints [world]`, () => {
 
     const reader = new DeliveryReader({
       client: system.temporal.client,
-      sealer: system.sealer,
       records: system.database.records,
       incidents: system.database.incidents,
     });

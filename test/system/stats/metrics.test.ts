@@ -226,6 +226,20 @@ describe('metrics of the backlog', () => {
     isDown = false;
     await until(shown, (text) => /^hookline_backlog_deliveries\{status="parked"\} 0$/m.test(text));
   });
+
+  it('are there without the open incidents while only Temporal is away', async () => {
+    const registry = new Registry();
+    const open = { at: Date.now(), overdueBefore: 0, deliveries: [], isComplete: true };
+    const counts = [3, undefined];
+    const reader = { read: async () => open, openIncidents: async () => counts.shift() };
+    const refresh = createBacklogMetrics(registry, reader, 0);
+    await until(
+      () => refresh().then(() => registry.metrics()),
+      (text) => /^hookline_backlog_complete 1$/m.test(text) && !/^hookline_incidents_open /m.test(text),
+    );
+    assert.match(await registry.metrics(), /^hookline_backlog_read_failures_total 0$/m);
+    assert.deepEqual(counts, []);
+  });
 });
 
 describe('a process of its own', () => {

@@ -162,6 +162,12 @@ describe('the verdict on a delivery', () => {
     );
     assert.match(failing, /: the last attempt failed: no access token .* answered 401, at /);
     assert.match(failing, /The delivery waits until an attempt succeeds/);
+    // While Temporal is away.
+    const { since } = incident;
+    assert.equal(
+      summary({ cause: { code: 'endpoint', status: 'failing' } }, { ...active, incident: { since } }),
+      `The endpoint has been failing since ${since}. The delivery waits until an attempt succeeds.`,
+    );
     // An order of all events of an endpoint has no key.
     const first = { number: 1, event_id: newId('event', NOW) };
     const cause: Cause = { code: 'order', number: 3, first };

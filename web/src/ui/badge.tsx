@@ -13,13 +13,14 @@ const DELIVERY: Record<DeliveryStatus, [Tone, string]> = {
   terminated: ['bad', 'Terminated'],
 };
 
-const REPLAY: Record<Replay['state'], Tone> = {
+type ReplayState = NonNullable<Replay['state']>;
+
+const REPLAY: Record<ReplayState, Tone> = {
   running: 'info',
   paused: 'warn',
   finished: 'good',
   cancelled: '',
-  failed: 'bad',
-} as Record<Replay['state'], Tone>;
+};
 
 export function Badge({ tone, children, plain }: { tone: Tone; children: React.ReactNode; plain?: boolean }) {
   return <span className={`badge ${tone}${plain ? ' plain' : ''}`}>{children}</span>;
@@ -59,8 +60,8 @@ export function ListenerBadge({ endpoint }: { endpoint: Pick<Endpoint, 'listener
   );
 }
 
-export function ReplayBadge({ state }: { state: Replay['state'] }) {
-  return <Badge tone={REPLAY[state] ?? ''}>{capitalize(state)}</Badge>;
+export function ReplayBadge({ state }: { state: ReplayState }) {
+  return <Badge tone={REPLAY[state]}>{capitalize(state)}</Badge>;
 }
 
 /** The answer of an attempt: its status, or why there was none. */

@@ -92,7 +92,7 @@ export const accountSchema = z
           ),
       })
       .optional()
-      .describe('How far its deletion is'),
+      .describe('How far its deletion is. Absent while that is under way and Temporal is unavailable'),
     version: z.int().describe('1 at first, and one more with each change'),
   })
   .meta({ id: 'Account' });

@@ -67,21 +67,23 @@ export const endpointWithIncidentSchema = endpointSchema
     incident: z
       .object({
         since: time,
-        failures: z.int(),
-        last_failure: z.string(),
-        last_failure_at: time,
+        failures: z.int().optional(),
+        last_failure: z.string().optional(),
+        last_failure_at: time.optional(),
         next_probe_at: time.optional().describe('Absent while no delivery has to wait'),
-        disable_at: time.describe('When it is disabled unless it succeeds before'),
+        disable_at: time.optional().describe('When it is disabled unless it succeeds before'),
       })
       .optional()
-      .describe('Absent if the endpoint is not failing'),
+      .describe(
+        'Absent if the endpoint is not failing. While Temporal is unavailable, it only has since and next_probe_at',
+      ),
   })
   .meta({ id: 'EndpointWithIncident' });
 
 /** An endpoint as lists show it, with its incident if it is failing. */
 export async function withIncident(incidents: Incidents, endpoint: StoredEndpoint) {
   const { account_id, id: endpoint_id, failing } = endpoint;
-  const incident = failing && (await incidents.get({ account_id, endpoint_id }));
+  const incident = await incidents.of({ account_id, endpoint_id }, failing);
   return { ...renderEndpoint(endpoint), incident };
 }
 

@@ -44,7 +44,7 @@ export async function endpointNow(
     status === 'active'
       ? []
       : database.changes.list(accountId, { resource: resourceName('endpoint', id) }, 100),
-    failing && incidents.get({ account_id: accountId, endpoint_id: id }),
+    incidents.of({ account_id: accountId, endpoint_id: id }, failing),
   ]);
   const change = changes.find(({ changed }) => changed.includes('/status'));
   return { status, status_reason, status_changed_at, status_changed_by: change?.actor.id, incident };

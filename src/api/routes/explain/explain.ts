@@ -165,10 +165,10 @@ async function explainOne(
     ...(event && { event: { id: event.id, kind: event.kind, created_at: event.created_at } }),
   };
   if (delivery) {
-    const { started, total } = event?.fan_out ?? { started: 0, total: 0 };
-    if (started >= total) return explainFound(dependencies, accountId, delivery);
-    const failing = await dependencies.events.failingFanOut(accountId, event_id);
-    const verdict = failing ? explainFailing(failing, 'fan_out') : explainStarting({ started, total });
+    const fanOut = await dependencies.events.fanOut(accountId, event_id);
+    if (!fanOut) return explainFound(dependencies, accountId, delivery);
+    const { failing_task } = fanOut;
+    const verdict = failing_task ? explainFailing(failing_task, 'fan_out') : explainStarting(fanOut);
     return { ...verdict, ...about };
   }
   const endpoint = await endpointFacts(dependencies, accountId, endpoint_id, createdAt(event_id));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listEveryDelivery } from '../../../temporal/read/every-delivery.js';
 import { requireScope } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { ledgerPage } from '../../http/ledger-paging.js';
@@ -22,11 +23,7 @@ const account = accountOfRowSchema.describe('Whose it is');
 const { status, open, created_after, created_before } = deliveryParameters;
 
 /** Deliveries, endpoints and changes of all accounts, for the operator. */
-export function installationListOperations({
-  database,
-  incidents,
-  installation,
-}: ApiDependencies): Operation[] {
+export function installationListOperations({ database, incidents }: ApiDependencies): Operation[] {
   return [
     listOperation('/installation/deliveries', 'listInstallationDeliveries', {
       summary: 'List the deliveries of all accounts: open ones first, then the latest closed',
@@ -47,7 +44,8 @@ export function installationListOperations({
         const filter = { ...others, statuses: statusesOf(status, open) };
         return ledgerPage(database, 'installation/deliveries', account_id, after, async (from) => {
           if (filter.statuses?.length === 0) return { data: [] };
-          const { data, ...rest } = await installation.deliveries(filter, limit, from, include);
+          const { records } = database;
+          const { data, ...rest } = await listEveryDelivery(records, filter, limit, from, include);
           const keyed = await withBusinessKeys(database, data, (row) => row.account_id);
           return { ...rest, data: await withAccounts(database, await withEndpoints(database, keyed)) };
         });

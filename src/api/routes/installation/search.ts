@@ -100,7 +100,7 @@ export function searchOperations(dependencies: ApiDependencies): Operation[] {
       async handle({ body: { query, after } }, ctx) {
         requireScope(ctx, 'deliveries:read');
         requireScope(ctx, 'endpoints:read');
-        const byId = await findById(dependencies, query);
+        const byId = await findById(database, query);
         if (byId !== undefined) {
           return { data: await withAccounts(database, byId) };
         }
@@ -119,29 +119,21 @@ export function searchOperations(dependencies: ApiDependencies): Operation[] {
 }
 
 /** The resource that has an id; `undefined` if the text is none. */
-async function findById(
-  { database, installation }: ApiDependencies,
-  text: string,
-): Promise<Found[] | undefined> {
+async function findById({ accounts, holders }: Database, text: string): Promise<Found[] | undefined> {
   if (isId('account', text)) {
-    const account = await database.accounts.get(text);
+    const account = await accounts.get(text);
     return account ? [{ type: 'account', id: text, account_id: text, text: account.name }] : [];
   }
-  const ofEvent = (id: string) => database.holders.accountOf('event', id);
   const delivery = parseDeliveryId(text);
   if (delivery) {
     const account_id =
-      (await database.holders.accountOf('endpoint', delivery.endpoint_id)) ??
-      (await ofEvent(delivery.event_id));
+      (await holders.accountOf('endpoint', delivery.endpoint_id)) ??
+      (await holders.accountOf('event', delivery.event_id));
     return account_id === undefined ? [] : [{ type: 'delivery', id: text, account_id }];
   }
   const kind = FOUND_BY_ID.find((one) => isId(one, text));
   if (!kind) return undefined;
-  const account_id = await (kind === 'event'
-    ? ofEvent(text)
-    : kind === 'replay'
-      ? installation.accountOfReplay(text)
-      : database.holders.accountOf(kind, text));
+  const account_id = await holders.accountOf(kind, text);
   return account_id === undefined ? [] : [{ type: kind, id: text, account_id }];
 }
 

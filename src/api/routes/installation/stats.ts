@@ -53,7 +53,9 @@ const installationStatsSchema = z
           .describe('Sixty minutes, oldest first; the last is under way'),
       })
       .describe('Attempts of workers, a few seconds late'),
-    failing_endpoints: count.describe('Endpoints with an open incident'),
+    failing_endpoints: count
+      .optional()
+      .describe('Endpoints with an open incident; absent while Temporal is unavailable'),
     health: z
       .record(z.string(), z.enum(['ok', 'unavailable']))
       .describe('Readiness of the responding process, as in GET /readyz'),

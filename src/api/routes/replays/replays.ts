@@ -37,7 +37,10 @@ const counted = z.object({ count, sample });
 const replaySchema = z
   .object({
     id: z.string(),
-    state: z.enum(REPLAY_STATES),
+    state: z
+      .enum(REPLAY_STATES)
+      .optional()
+      .describe('Absent while the replay is open and Temporal is unavailable, as are the counts'),
     action: z.enum(REPLAY_ACTIONS),
     mode: z.enum(REPLAY_MODES).optional(),
     registration: z.string().optional().describe('Of missed: now, then, or the time of as_of'),
@@ -47,10 +50,14 @@ const replaySchema = z
         'As requested, with the name of a business key only. created_after and created_before are the period',
       ),
     rate: z.int().describe('Deliveries per second, at most'),
-    found: count.describe('Deliveries found so far: done, skipped, failed, and those that come next'),
-    done: count,
-    skipped: count.describe('Their state changed after they were selected, or their endpoint was deleted'),
-    failed: count.describe('Temporal refused, or the payload is no longer kept'),
+    found: count
+      .optional()
+      .describe('Deliveries found so far: done, skipped, failed, and those that come next'),
+    done: count.optional(),
+    skipped: count
+      .optional()
+      .describe('Their state changed after they were selected, or their endpoint was deleted'),
+    failed: count.optional().describe('Temporal refused, or the payload is no longer kept'),
     failures: z
       .array(z.object({ id: z.string(), detail: z.string() }))
       .optional()

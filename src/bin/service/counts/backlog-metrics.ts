@@ -45,7 +45,8 @@ export function createBacklogMetrics(
       gauges.overdue.set(overdue);
       gauges.overdueFor.set(secondsSince(overdue_since, open.at));
       gauges.complete.set(open.isComplete ? 1 : 0);
-      gauges.incidents.set(incidents);
+      if (incidents === undefined) gauges.incidents.remove();
+      else gauges.incidents.set(incidents);
     } catch {
       forget(gauges);
       gauges.failures.inc();

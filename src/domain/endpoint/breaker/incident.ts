@@ -1,3 +1,5 @@
+import type { FailingMark } from './circuit-breaker.js';
+
 /** Failures of an endpoint, as a process reports them to its incident. */
 export interface FailureReport {
   /** How many there were since the last report. */
@@ -25,6 +27,14 @@ export interface OpenIncident {
   next_probe_at?: string;
   /** When the endpoint is disabled, unless it succeeds before. */
   disable_at: string;
+}
+
+/** An open incident as far as it is known: its failures and its end are known to Temporal alone. */
+export type KnownIncident = Pick<OpenIncident, 'since' | 'next_probe_at'> & Partial<OpenIncident>;
+
+/** The open incident of an endpoint, as far as the endpoint's mark tells of it. */
+export function incidentIn({ since, backoff_until }: FailingMark): KnownIncident {
+  return { since, ...(backoff_until !== undefined && { next_probe_at: backoff_until }) };
 }
 
 /**

@@ -9,8 +9,8 @@ import type { ListedDelivery } from '../../../domain/records/stored.js';
 import { summaryIn } from '../../../domain/records/stored-views.js';
 import type { OpenDelivery } from '../../../domain/stats/backlog.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
-import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
-import { toQuery } from '../visibility/query.js';
+import { unlessAway } from '../../errors.js';
+import { EVERY_ACCOUNT, toQuery, where } from '../visibility/query.js';
 import { notBegun } from './not-begun.js';
 
 /** More deliveries than this are not read for one response: it would take seconds. */
@@ -50,10 +50,10 @@ export class BacklogReader {
     return this.answers.get(question, () => this.limit(() => this.readNow(filter)));
   }
 
-  /** How many endpoints are failing, in all accounts. */
-  async openIncidents(): Promise<number> {
+  /** How many endpoints are failing, in all accounts; `undefined` while Temporal is away. */
+  async openIncidents(): Promise<number | undefined> {
     const query = toQuery(where(EVERY_ACCOUNT, { type: 'endpointIncident', status: 'Running' }));
-    return (await this.client.workflow.count(query)).count;
+    return (await unlessAway(this.client.workflow.count(query), undefined))?.count;
   }
 
   private async readNow(filter: OpenFilter): Promise<OpenAt> {

@@ -7,7 +7,7 @@ import type { Delivery } from '../../../domain/view/delivery-view.js';
 import { startedAt } from '../delivery-view.js';
 import { readMemberIds } from '../group-members.js';
 import { closingEvent, decodeFirst, isoTimeOf, terminationOf } from '../history.js';
-import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
+import { EVERY_ACCOUNT, where } from '../visibility/query.js';
 import { describeExecution, type Execution, everyExecution } from '../visibility/visibility.js';
 
 /** A delivery of an account. */

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { keepRecords } from '../../../../workflows/index.js';
 import type { KeepRecordsResult } from '../../../../workflows/keep-records.js';
-import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
+import { EVERY_ACCOUNT, where } from '../visibility/query.js';
 import { listExecutions } from '../visibility/visibility.js';
 
 /**

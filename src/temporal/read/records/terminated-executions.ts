@@ -15,8 +15,7 @@ import { isTemporalUnavailable } from '../../errors.js';
 import { startedAt } from '../delivery-view.js';
 import { readMembers } from '../group-members.js';
 import { closingEvent, terminationOf } from '../history.js';
-import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
-import { isOneOf } from '../visibility/query.js';
+import { EVERY_ACCOUNT, where } from '../visibility/query.js';
 import { describeExecution, type Execution, everyExecution } from '../visibility/visibility.js';
 
 /** Executions whose rows are read together. */
@@ -49,10 +48,12 @@ export class TerminatedExecutionFinder implements TerminatedExecutions {
     onUnreadable: (error: unknown) => void,
   ): AsyncIterable<TerminatedExecution> {
     const { client, taskQueue } = this.sources;
-    const clauses = [
-      ...where(EVERY_ACCOUNT, { taskQueue, type: [DELIVERY_TYPE, 'fanOutEvent'], since: time }),
-      isOneOf('ExecutionStatus', ['Terminated', 'TimedOut', 'Failed']),
-    ];
+    const clauses = where(EVERY_ACCOUNT, {
+      taskQueue,
+      type: [DELIVERY_TYPE, 'fanOutEvent'],
+      status: ['Terminated', 'TimedOut', 'Failed'],
+      closedSince: time,
+    });
     for await (const some of together(everyExecution(client, clauses), LOOKED_AT_ONCE))
       for (const execution of await this.withOpenRows(some)) {
         const found = await this.read(execution, now).catch((error: unknown) => {

@@ -10,6 +10,7 @@ import {
   type ReplayProgress,
 } from '../../../domain/replay/replay.js';
 import { sharedDate, sharedNow } from '../../../domain/time/shared-time.js';
+import { unlessAway } from '../../errors.js';
 import { decodeCursor, encodeCursor } from '../visibility/cursor.js';
 import { describeExecution, type Page } from '../visibility/visibility.js';
 
@@ -18,13 +19,16 @@ export interface ReplayMemo {
   progress: ReplayProgress;
 }
 
-/** A replay as the HTTP interface shows it. */
+/** A replay with its progress. */
 export type ReplayView = { id: string } & ReplayDefinition &
   ReplayProgress & {
     closed_at: string | undefined;
     workflow_id: string;
     run_id: string;
   };
+
+/** A replay as it is shown: while it is open and Temporal is away, its progress is not known. */
+export type ShownReplay = Omit<ReplayView, keyof ReplayProgress> & Partial<ReplayProgress>;
 
 /** Replays as they are kept. */
 export interface ReplayReads {
@@ -52,23 +56,29 @@ export class ReplayReader {
   }
 
   /** A replay of an account; `undefined` if it has no such replay. */
-  async get(accountId: string, id: string): Promise<ReplayView | undefined> {
+  async get(accountId: string, id: string): Promise<ShownReplay | undefined> {
     const kept = await this.replays.get(accountId, id);
-    return kept && this.view(kept);
+    return kept && this.shown(kept);
   }
 
   /** A page of an account's replays: open ones first, then the latest closed. */
-  async list(accountId: string, limit: number, after?: string): Promise<Page<ReplayView>> {
+  async list(accountId: string, limit: number, after?: string): Promise<Page<ShownReplay>> {
     const below = after === undefined ? undefined : decodeCursor(after, CURSOR)[0];
     const found = await this.replays.page(accountId, below, limit + 1);
     const shown = found.slice(0, limit);
     return {
-      data: await Promise.all(shown.map(({ replay }) => this.view(replay))),
+      data: await Promise.all(shown.map(({ replay }) => this.shown(replay))),
       ...(found.length > limit && { after: encodeCursor([shown.at(-1)?.position]) }),
     };
   }
 
-  /** A replay as it is now. */
+  private shown(kept: KeptReplay): Promise<ShownReplay> {
+    const { id, account_id, definition } = kept;
+    const workflow_id = replayWorkflowId(account_id, id);
+    return unlessAway(this.view(kept), { id, ...definition, closed_at: undefined, workflow_id, run_id: '' });
+  }
+
+  /** A replay as it is now. @throws if it is open and Temporal is away */
   async view({ id, account_id, definition, end }: KeptReplay): Promise<ReplayView> {
     const workflow_id = replayWorkflowId(account_id, id);
     if (end) {

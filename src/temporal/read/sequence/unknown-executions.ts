@@ -10,8 +10,7 @@ import {
 } from '../../../domain/ledger/workflow-ids.js';
 import type { NumberRange } from '../../../domain/sequence/ranges.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
-import { EVERY_ACCOUNT, where } from '../visibility/clauses.js';
-import { isAfter } from '../visibility/query.js';
+import { EVERY_ACCOUNT, where } from '../visibility/query.js';
 import { type Execution, everyExecution, listExecutions } from '../visibility/visibility.js';
 
 /** Executions that are looked at: open ones, the latest first, and then the latest that have closed. */
@@ -46,14 +45,8 @@ export async function executionWithoutEvent(
   since: Date = new Date(0),
 ): Promise<Execution | undefined> {
   const keptSince = sharedNow() - SURELY_KEPT_MS;
-  const latest = await listExecutions(
-    client,
-    [
-      ...where(EVERY_ACCOUNT, { taskQueue, type: [DELIVERY_TYPE, 'fanOutEvent'] }),
-      isAfter('StartTime', new Date(Math.max(since.getTime(), keptSince))),
-    ],
-    LATEST,
-  );
+  const startedAfter = new Date(Math.max(since.getTime(), keptSince));
+  const latest = await listExecutions(client, startedSince(taskQueue, startedAfter), LATEST);
   const [first] = await withoutEvent(latest, events, keptSince);
   return first;
 }
@@ -65,9 +58,12 @@ export async function* executionsWithoutEvent(
   events: StoredEvents,
   since: Date,
 ): AsyncIterable<Execution> {
-  const sought = where(EVERY_ACCOUNT, { taskQueue, type: [DELIVERY_TYPE, 'fanOutEvent'] });
-  const found = everyExecution(client, [...sought, isAfter('StartTime', since)]);
+  const found = everyExecution(client, startedSince(taskQueue, since));
   for await (const some of together(found, AT_ONCE)) yield* await withoutEvent(some, events, since.getTime());
+}
+
+function startedSince(taskQueue: string, startedAfter: Date) {
+  return where(EVERY_ACCOUNT, { taskQueue, type: [DELIVERY_TYPE, 'fanOutEvent'], startedAfter });
 }
 
 /** Those of some executions whose events are not there, of events that are kept. */

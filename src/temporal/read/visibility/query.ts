@@ -1,3 +1,5 @@
+import { ACCOUNT_ATTRIBUTE, EVENT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
+
 /** One condition of a visibility query. Only this file makes them, so no text gets into a query unquoted. */
 export type Clause = string & { readonly [clause]: true };
 declare const clause: unique symbol;
@@ -21,24 +23,46 @@ export function isOneOf(attribute: string, values: readonly string[]): Clause {
   return `${attribute} IN (${values.map(quote).join(', ')})` as Clause;
 }
 
-/** The attribute has another value. */
-export function isNot(attribute: string, value: string): Clause {
-  return `${attribute} != ${quote(value)}` as Clause;
+/** All accounts together: only for counts that name no account, and for what the installation does itself. */
+export const EVERY_ACCOUNT = Symbol('every account');
+
+/** Conditions on executions besides their account; several values are alternatives. */
+interface Sought {
+  type?: string | readonly string[];
+  status?: string | readonly string[];
+  taskQueue?: string;
+  event?: string;
+  startedAfter?: Date;
+  /** At this time or later, or just before. */
+  closedSince?: Date;
 }
 
-/** The attribute, a keyword, begins with this. */
-export function beginsWith(attribute: string, text: string): Clause {
-  return `${attribute} STARTS_WITH ${quote(text)}` as Clause;
+/**
+ * The clauses that find executions by all of this.
+ *
+ * @param whose which account's: nobody gets those of all by leaving something out
+ */
+export function where(whose: string | typeof EVERY_ACCOUNT, sought: Sought): Clause[] {
+  const { type, status, taskQueue, event, startedAfter, closedSince } = sought;
+  return [
+    ...has('WorkflowType', type),
+    ...has('ExecutionStatus', status),
+    ...has('TaskQueue', taskQueue),
+    ...has(ACCOUNT_ATTRIBUTE.name, whose === EVERY_ACCOUNT ? undefined : whose),
+    ...has(EVENT_ATTRIBUTE.name, event),
+    ...isAfter('StartTime', startedAfter),
+    // SQL stores compare times as texts, which for a time with zeros at its end is not exact.
+    ...isAfter('CloseTime', closedSince && new Date(closedSince.getTime() - 2)),
+  ];
 }
 
-/** The attribute, a point in time, is later than this. */
-export function isAfter(attribute: string, time: Date): Clause {
-  return `${attribute} > ${quote(time.toISOString())}` as Clause;
+function has(attribute: string, values: string | readonly string[] | undefined): Clause[] {
+  if (values === undefined) return [];
+  return [typeof values === 'string' ? equals(attribute, values) : isOneOf(attribute, values)];
 }
 
-/** The attribute, a point in time, is earlier than this. */
-export function isBefore(attribute: string, time: Date): Clause {
-  return `${attribute} < ${quote(time.toISOString())}` as Clause;
+function isAfter(attribute: string, time: Date | undefined): Clause[] {
+  return time === undefined ? [] : [`${attribute} > ${quote(time.toISOString())}` as Clause];
 }
 
 /** The query that executions match if they match every clause. */

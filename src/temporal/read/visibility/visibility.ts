@@ -31,12 +31,8 @@ export async function listExecutions(
 }
 
 /** Executions that match every clause, page by page. */
-export function everyExecution(
-  client: Client,
-  clauses: readonly Clause[],
-  pageSize = 1_000,
-): AsyncIterable<Execution> {
-  return client.workflow.list({ query: toQuery(clauses), pageSize });
+export function everyExecution(client: Client, clauses: readonly Clause[]): AsyncIterable<Execution> {
+  return client.workflow.list({ query: toQuery(clauses), pageSize: 1_000 });
 }
 
 /**

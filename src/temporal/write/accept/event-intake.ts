@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { inBatches } from '../../../domain/basics/batches.js';
 import { inParts } from '../../../domain/basics/bounded-memory.js';
+import { tryAgain } from '../../../domain/basics/try-again.js';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../../domain/delivery/delivery.js';
 import { storableEvent } from '../../../domain/delivery/sealed-event.js';
@@ -22,8 +22,6 @@ import { PlaceIntake } from './place-intake.js';
 const INSERTED_AT_ONCE = 120;
 const INSERTED_BYTES = 4 * 1024 * 1024;
 
-/** For how long, and how often, an insert that has failed is tried again, milliseconds. */
-const AGAIN = { forMs: 2_500, everyMs: 100 };
 /**
  * While starts are behind, a producer is answered when its event's deliveries are started, or after so long,
  * milliseconds: so it sends no faster than they can be started.
@@ -222,7 +220,8 @@ export class EventIntake {
       ...{ ...storable, once, starter, targets, carriers },
     }));
     try {
-      const there = await insertAgain(() => insert(events));
+      // What it has stored is not stored twice.
+      const there = await tryAgain(() => insert(events));
       for (const [index, { waiting, plan }] of planned.entries()) {
         const kept = there[index];
         if (kept) plan.dropped();
@@ -292,17 +291,6 @@ export class EventIntake {
 
 function bytesOf(batch: readonly WaitingOffer[]): number {
   return batch.reduce((sum, { storable: { payload_bytes } }) => sum + payload_bytes, 0);
-}
-
-/** Inserts events. A server that has just gone may be back in a moment; what it has stored is not stored twice. */
-async function insertAgain<T>(insert: () => Promise<T>): Promise<T> {
-  for (const deadline = performance.now() + AGAIN.forMs; ; await delay(AGAIN.everyMs)) {
-    try {
-      return await insert();
-    } catch (error) {
-      if (performance.now() >= deadline) throw error;
-    }
-  }
 }
 
 function keptOf({ event, targets, once }: Offer): KeptEvent {

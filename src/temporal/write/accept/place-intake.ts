@@ -1,12 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { inBatches } from '../../../domain/basics/batches.js';
+import { tryAgain } from '../../../domain/basics/try-again.js';
 import type { KeptEvent } from '../../../domain/delivery/stored-event.js';
 import type { OrderedDelivery, OrderPlaces } from '../../../domain/order/delivery-order.js';
 
 /** Events whose deliveries take places together. */
 const TAKEN_AT_ONCE = 500;
-/** For how long, and how often, places are tried to take again, milliseconds. */
-const AGAIN = { forMs: 2_500, everyMs: 100 };
 
 /**
  * Has events that are stored take their places in the orders of their endpoints, before their producers are answered:
@@ -15,7 +13,9 @@ const AGAIN = { forMs: 2_500, everyMs: 100 };
 export class PlaceIntake {
   private readonly places: Pick<OrderPlaces, 'take'>;
   private readonly taken = inBatches<readonly OrderedDelivery[]>(
-    (some) => this.takeAgain(some.flat()),
+    async (some) => {
+      await tryAgain(() => this.places.take(some.flat()));
+    },
     (some) => some.length < TAKEN_AT_ONCE,
   );
 
@@ -29,16 +29,5 @@ export class PlaceIntake {
       order_key ? [{ event_id, endpoint_id, order_key }] : [],
     );
     return deliveries.length === 0 ? undefined : this.taken(deliveries);
-  }
-
-  private async takeAgain(deliveries: readonly OrderedDelivery[]): Promise<void> {
-    for (const deadline = performance.now() + AGAIN.forMs; ; await delay(AGAIN.everyMs)) {
-      try {
-        await this.places.take(deliveries);
-        return;
-      } catch (error) {
-        if (performance.now() >= deadline) throw error;
-      }
-    }
   }
 }

@@ -118,11 +118,13 @@ function IncidentRow({
         </td>
       )}
       <td className="wide">
-        {incident.last_failure}
-        <div className="muted small">
-          {formatCount(incident.failures)} {incident.failures === 1 ? 'failure' : 'failures'}, the last{' '}
-          <Time at={incident.last_failure_at} show="relative" />
-        </div>
+        {incident.last_failure ?? 'Not known while Temporal is unavailable'}
+        {incident.failures !== undefined && incident.last_failure_at && (
+          <div className="muted small">
+            {formatCount(incident.failures)} {incident.failures === 1 ? 'failure' : 'failures'}, the last{' '}
+            <Time at={incident.last_failure_at} show="relative" />
+          </div>
+        )}
       </td>
       <td className="muted">
         <Time at={incident.since} show="relative" />
@@ -160,7 +162,11 @@ function IncidentRow({
             Probe <Time at={incident.next_probe_at} show="relative" />
           </div>
         )}
-        Will be disabled <Time at={incident.disable_at} show="relative" />
+        {incident.disable_at && (
+          <>
+            Will be disabled <Time at={incident.disable_at} show="relative" />
+          </>
+        )}
       </td>
     </tr>
   );

@@ -50,7 +50,7 @@ export function WholeOverview() {
 }
 
 /** The answer in a sentence, and what it rests on. */
-function UsOrThem({ stats: { health, open, failing_endpoints } }: { stats: InstallationStats }) {
+function UsOrThem({ stats: { health, open, failing_endpoints = 0 } }: { stats: InstallationStats }) {
   const down = Object.keys(health).filter((name) => health[name] !== 'ok');
   const isUs = down.length > 0 || open.overdue > 0;
   const isThem = failing_endpoints > 0;

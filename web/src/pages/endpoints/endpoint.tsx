@@ -109,15 +109,23 @@ function Trouble({ endpoint }: { endpoint: EndpointType }) {
           Failing since <Time at={incident.since} />.
         </strong>
         <p>
-          {formatCount(incident.failures)} {incident.failures === 1 ? 'attempt has' : 'attempts have'} failed.
-          The last one {incident.last_failure}, <Time at={incident.last_failure_at} show="relative" />.
+          {incident.failures !== undefined && incident.last_failure_at && (
+            <>
+              {formatCount(incident.failures)} {incident.failures === 1 ? 'attempt has' : 'attempts have'}{' '}
+              failed. The last one {incident.last_failure},{' '}
+              <Time at={incident.last_failure_at} show="relative" />.{' '}
+            </>
+          )}
           {incident.next_probe_at && (
             <>
-              {' '}
-              It is tried again <Time at={incident.next_probe_at} show="relative" />.
+              It is tried again <Time at={incident.next_probe_at} show="relative" />.{' '}
             </>
-          )}{' '}
-          It will be disabled <Time at={incident.disable_at} show="relative" /> unless it responds before.
+          )}
+          {incident.disable_at && (
+            <>
+              It will be disabled <Time at={incident.disable_at} show="relative" /> unless it responds before.
+            </>
+          )}
         </p>
       </div>
     </div>

@@ -37,7 +37,7 @@ export function Replay() {
             title={describeReplay(data)}
             heading={
               <span className="row">
-                {describeReplay(data)} <ReplayBadge state={data.state} />
+                {describeReplay(data)} {data.state && <ReplayBadge state={data.state} />}
               </span>
             }
             crumbs={<To page="replays">Replays</To>}
@@ -53,7 +53,7 @@ export function Replay() {
                     {(['found', 'done', 'skipped', 'failed'] as const).map((name) => (
                       <div key={name}>
                         <dt className="muted small">{NAMES[name]}</dt>
-                        <dd className="big number">{data[name]}</dd>
+                        <dd className="big number">{data[name] ?? '–'}</dd>
                       </div>
                     ))}
                   </dl>

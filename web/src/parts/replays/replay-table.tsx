@@ -17,9 +17,7 @@ export function ReplayTable({ rows }: { rows: Replay[] }) {
             </To>
             {replay.reason && <div className="muted small">{replay.reason}</div>}
           </td>
-          <td>
-            <ReplayBadge state={replay.state} />
-          </td>
+          <td>{replay.state && <ReplayBadge state={replay.state} />}</td>
           <td className="wide">
             <Progress replay={replay} />
           </td>
@@ -34,7 +32,8 @@ export function ReplayTable({ rows }: { rows: Replay[] }) {
 
 /** How far a replay is: of what it has found so far. */
 export function Progress({ replay, full }: { replay: Replay; full?: boolean }) {
-  const { done, skipped, failed, found } = replay;
+  const { done = 0, skipped = 0, failed = 0, found } = replay;
+  if (found === undefined) return <span className="muted">Not known while Temporal is unavailable</span>;
   const over = done + skipped + failed;
   return (
     <span className={full ? 'stack tight' : 'rate number'}>
