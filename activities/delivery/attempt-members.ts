@@ -5,7 +5,7 @@ import { temporalClock } from '../../src/domain/time/shared-time.js';
 import type { AttemptDelivery } from './attempt-delivery.js';
 import { handOver } from './hand-over.js';
 import { LostTries } from './lost-tries.js';
-import { createMakeAttempts, type MakeAttemptsPorts, type Reports } from './make-attempts.js';
+import { createMakeAttempts, type MakeAttemptsPorts, type Reports, type ShowSoFar } from './make-attempts.js';
 import { isolatedLane } from './side-by-side.js';
 
 /**
@@ -47,21 +47,14 @@ export function createAttemptMembers(dependencies: MakeAttemptsPorts & { attempt
     positions: readonly number[],
     lost: number,
     now: () => number,
-    showSoFar: (reports: Reports, at: number) => Promise<void>,
+    showSoFar: ShowSoFar,
   ): Promise<Reports> {
     const context = Context.current();
     const reports: Reports = orders.map(() => null);
     const errors: unknown[] = [];
-    let shown = 0;
-    let showing: Promise<void> | undefined;
     const heartbeat = setInterval(() => {
       context.heartbeat();
-      const ended = reports.filter((report) => report !== null).length;
-      if (showing || ended === shown) return;
-      shown = ended;
-      showing = showSoFar(reports, now()).finally(() => {
-        showing = undefined;
-      });
+      showSoFar(reports, now());
     }, HEARTBEAT_MS);
     try {
       await isolatedLane(positions, async (position) => {
@@ -81,7 +74,6 @@ export function createAttemptMembers(dependencies: MakeAttemptsPorts & { attempt
       });
     } finally {
       clearInterval(heartbeat);
-      await showing;
     }
     if (positions.length > 0 && errors.length === positions.length) throw errors[0];
     return handOver(reports, now());

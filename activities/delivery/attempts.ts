@@ -62,13 +62,10 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
       make: async (positions, showSoFar) => {
         const reports: Reports = orders.map(() => null);
         const make = async (now: () => number) => {
-          let showing: Promise<void> | undefined;
           let periods = 0;
           const timer = setInterval(() => {
             periods += 1;
-            showing ??= showSoFar(reports, now(), periods > 1).finally(() => {
-              showing = undefined;
-            });
+            showSoFar(reports, now(), periods > 1);
           }, SHOWN_EVERY_MS);
           try {
             if (lost > 0) await makeSome(attempt, request, positions, lost, reports);
@@ -76,7 +73,6 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
             return reports;
           } finally {
             clearInterval(timer);
-            await showing;
           }
         };
         return timed(asked_at, make);

@@ -52,13 +52,13 @@ export interface Making {
 }
 
 /**
- * Keeps rows while attempts are in flight. Of new deliveries those that have closed get one: the others need a second
- * write later.
+ * Keeps rows while attempts are in flight, unless it is doing so; nobody waits for it. Of new deliveries those that
+ * have closed get one: the others need a second write later.
  *
  * @param at when, by the workflow's time. Milliseconds since the epoch
  * @param isLong the other new deliveries get a row, too
  */
-export type ShowSoFar = (reports: Readonly<Reports>, at: number, isLong?: boolean) => Promise<void>;
+export type ShowSoFar = (reports: Readonly<Reports>, at: number, isLong?: boolean) => void;
 
 /**
  * Makes attempts that an execution asks for, and keeps their rows: what rows say need not stand in its history.
@@ -107,16 +107,26 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
       const deliveries = settledOrders({ ...request, orders: ordered }, own, now);
       return deliveries.map((delivery, at) => ({ position: some[at] ?? 0, delivery }));
     };
-    const showSoFar: ShowSoFar = async (reports, now, isLong = false) => {
-      const some = settled(reports, now).filter(
-        ({ position, delivery }) => !isNew || isOver(delivery) || (isLong && !told.has(position)),
-      );
-      await keep(some, now, turn).catch(() => false);
+    // Those that have closed are told of for the last time, which outdoes what was told while they were in flight.
+    const show = async (reports: Readonly<Reports>, now: number, isLong: boolean) => {
+      const some = settled(reports, now);
+      const closed = some.filter(({ delivery }) => isOver(delivery));
+      const open = some.filter(({ position, delivery }) => !isOver(delivery) && !told.has(position));
+      await keep(closed, now, turn + 1);
+      if (isLong || !isNew) await keep(open, now, turn);
+    };
+    let showing: Promise<void> | undefined;
+    const showSoFar: ShowSoFar = (reports, now, isLong = false) => {
+      showing ??= show(reports, now, isLong)
+        .catch(() => {})
+        .finally(() => {
+          showing = undefined;
+        });
     };
     const made = othersMs !== undefined ? [] : await make(positions, showSoFar);
     const reports = orders.map((_, position) => made[position] ?? null);
     const now = endOfAttempts({ reports }) ?? Date.parse(run.started_at);
-    const keeping = keep(settled(reports, now), now, turn + 1);
+    const keeping = (showing ?? Promise.resolve()).then(() => keep(settled(reports, now), now, turn + 1));
     const kept = await withTimeout(KEPT_WITHIN_MS, keeping).catch(() => undefined);
     // Something else was told meanwhile, by a task that was taken for lost: what is recorded counts.
     if (kept === false) recorded = await recordedOf(request).catch(() => recorded);

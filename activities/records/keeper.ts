@@ -56,7 +56,7 @@ export class Keeper implements DeliveryRows {
   async keep(told: Told, isNew = false): Promise<Set<string>> {
     const { rows } = this.options;
     const outdone = new Set<string>();
-    const events = await rows.eventsOf([...new Set(told.deliveries.map(({ event_id }) => event_id))]);
+    const { events, altered } = await this.eventsOf(told.deliveries);
     // What is told of an event that is past its time is not kept any more.
     let left = told.deliveries.filter(({ event_id }) => events.has(event_id));
     for (let tries = isNew ? 0 : 1; left.length > 0; tries += 1) {
@@ -72,6 +72,7 @@ export class Keeper implements DeliveryRows {
       }
       left = left.filter((one) => lost.has(deliveryId(one)));
     }
+    if (altered) throw altered;
     const ordered = told.deliveries.filter(mayMoveOrder);
     // Nobody waits for it: what is not woken looks by itself.
     if (ordered.length > 0) void this.options.order.kept(ordered).catch(() => {});
@@ -89,7 +90,7 @@ export class Keeper implements DeliveryRows {
   async terminated(execution: TerminatedExecution): Promise<void> {
     const { rows } = this.options;
     const { run, keys } = execution;
-    const events = await rows.eventsOf([...new Set(keys.map(({ event_id }) => event_id))]);
+    const { events, altered } = await this.eventsOf(keys);
     const known = await this.known(keys);
     const next = keys.map(async (key): Promise<RowToWrite[]> => {
       const before = known.get(deliveryId(key));
@@ -101,6 +102,7 @@ export class Keeper implements DeliveryRows {
     });
     // What somebody has written meanwhile is looked at by the next run.
     await rows.write((await Promise.all(next)).flat());
+    if (altered) throw altered;
   }
 
   /**
@@ -110,12 +112,25 @@ export class Keeper implements DeliveryRows {
    */
   async ended(key: DeliveryKey, end: KnownEnd): Promise<boolean> {
     const { rows } = this.options;
-    const event = (await rows.eventsOf([key.event_id])).get(key.event_id);
+    const { events, altered } = await this.eventsOf([key]);
+    if (altered) throw altered;
+    const event = events.get(key.event_id);
     const before = (await this.known([key])).get(deliveryId(key));
     if (!event || before?.isClosed || (before && !before.whole)) return false;
     const whole = endedDelivery(before?.whole ?? untold(event, end.run, key), end);
     const row = await this.withRecord(before, event, whole, LAST_TURN);
     return (await rows.write([{ row, before: before?.tag }])).size === 0;
+  }
+
+  /** The events of some deliveries, and an error if one of them is not what was written: it holds up no others. */
+  private async eventsOf(keys: readonly Pick<DeliveryKey, 'event_id'>[]) {
+    const found = await this.options.rows.eventsOf([...new Set(keys.map(({ event_id }) => event_id))]);
+    const events = new Map<string, EventForRows>();
+    let altered: Error | undefined;
+    for (const [id, event] of found)
+      if (event instanceof Error) altered = event;
+      else events.set(id, event);
+    return { events, altered };
   }
 
   /** Rows as they are stored. Who wrote a closed one may have been killed before its segment was made: it gets one. */

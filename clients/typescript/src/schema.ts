@@ -2147,7 +2147,7 @@ export interface components {
             created_at: string;
             /** @description Number of the event in the sequence of the account: no two events have the same, and none is left out. Absent for events that Hookline makes */
             sequence?: number;
-            /** @description Absent if all deliveries were started before the response */
+            /** @description Absent if all deliveries were started before the response, and after a day */
             fan_out?: {
                 /** @description Deliveries started so far */
                 started: number;
@@ -2756,7 +2756,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
-            /** @description Absent if the endpoint is not failing. While Temporal is unavailable, it only has since and next_probe_at */
+            /** @description Absent if the endpoint is not failing. While Temporal is unavailable, it has since, and next_probe_at if deliveries wait */
             incident?: {
                 /**
                  * Format: date-time
@@ -5315,7 +5315,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
-            /** @description Absent if the endpoint is not failing. While Temporal is unavailable, it only has since and next_probe_at */
+            /** @description Absent if the endpoint is not failing. While Temporal is unavailable, it has since, and next_probe_at if deliveries wait */
             incident?: {
                 /**
                  * Format: date-time

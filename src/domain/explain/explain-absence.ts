@@ -105,6 +105,13 @@ export function explainStarting({ started, total }: { started: number; total: nu
   };
 }
 
+/** Of a delivery without a row, while Temporal is away. */
+export const STARTED_IF_TEMPORAL_KNOWS: Verdict = {
+  code: 'not_started_yet',
+  summary:
+    'Nothing is recorded of the delivery yet. Temporal knows whether it is started, and is unavailable.',
+};
+
 /**
  * Why an endpoint that was like this did not get the event; `undefined` if it was to get it.
  *

@@ -142,7 +142,7 @@ export interface RowToWrite {
 
 /** Stored rows. */
 export interface RowStore {
-  eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows>>;
+  eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows | Error>>;
   known(ids: readonly string[]): Promise<Map<string, KnownRow>>;
   /** The salts of a record; `undefined` if the key of its event was erased. @param key of the event */
   saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined>;

@@ -48,7 +48,7 @@ export class DeliveryWriter implements RowStore {
     this.options = options;
   }
 
-  eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows>> {
+  eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows | Error>> {
     return this.options.events.of(ids);
   }
 

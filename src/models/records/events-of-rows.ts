@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { EventPayloads, StorableEvent } from '../../domain/delivery/stored-event.js';
-import { keyNameOf } from '../../domain/privacy/data-key.js';
-import { RecordAlteredError } from '../../domain/records/record-altered.js';
+import { isSealedTextError, keyNameOf } from '../../domain/privacy/data-key.js';
+import { isRecordAltered, RecordAlteredError } from '../../domain/records/record-altered.js';
 import type { EventForRows } from '../../domain/records/told.js';
 import { type EventDocument, EventSeal, events, tokensOf } from '../event/event-document.js';
 
@@ -39,30 +39,30 @@ export class EventsOfRows {
   }
 
   /**
-   * Some events, by id; those that are past their time are not among them.
-   *
-   * @throws RecordAlteredError if one is not what was written: a record says what its event says, and the log signs it
+   * Some events, by id; those that are past their time are not among them. One that is not what was written is an error
+   * in its place: a record says what its event says, and the log signs it.
    */
-  async of(ids: readonly string[]): Promise<Map<string, EventForRows>> {
-    const found = new Map<string, EventForRows>();
+  async of(ids: readonly string[]): Promise<Map<string, EventForRows | Error>> {
+    const found = new Map<string, EventForRows | Error>();
     for (const id of ids) {
       const known = this.remembered.get(id);
       if (known) found.set(id, known);
     }
     const others = ids.filter((id) => !found.has(id));
-    for (const event of others.length > 0 ? await this.read(others) : []) {
-      this.remembered.set(event.event_id, event);
-      found.set(event.event_id, event);
+    if (others.length === 0) return found;
+    const documents = await this.model.find({ _id: { $in: others } }, { sealed: 0 }).lean();
+    for (const document of documents) {
+      const event = await this.toEvent(document).catch((error: unknown) => {
+        if (isRecordAltered(error) || isSealedTextError(error)) return error;
+        throw error;
+      });
+      if (!(event instanceof Error)) this.remembered.set(document._id, event);
+      found.set(document._id, event);
     }
     return found;
   }
 
-  /** Events as they are stored now. @throws RecordAlteredError if one is not what was written */
-  async read(ids: readonly string[]): Promise<EventForRows[]> {
-    const documents = await this.model.find({ _id: { $in: [...ids] } }, { sealed: 0 }).lean();
-    return Promise.all(documents.map((document) => this.toEvent(document)));
-  }
-
+  /** @throws RecordAlteredError or SealedTextError if it is not what was written */
   private async toEvent(document: EventDocument): Promise<EventForRows> {
     const wrong = this.seal.whatIsWrong(document);
     if (wrong !== undefined) throw new RecordAlteredError(document._id, wrong);

@@ -1,9 +1,11 @@
-import { createdAt } from '../../domain/basics/id-time.js';
+import { UNITS } from '../../domain/basics/duration.js';
+import { createdAt, idTime } from '../../domain/basics/id-time.js';
 import { isId } from '../../domain/basics/ids.js';
 import { MAX_STARTED_AT_ONCE } from '../../domain/delivery/delivery.js';
 import { asksForDeliveries, type DeliveryFilter } from '../../domain/list/delivery-filter.js';
 import type { RecordReads } from '../../domain/records/stored.js';
 import { summaryIn } from '../../domain/records/stored-views.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import type { DeliverySummary } from '../../domain/view/delivery-view.js';
 import { InvalidCursorError, unlessAway } from '../errors.js';
 import { notBegun } from './delivery-reader.js';
@@ -17,6 +19,12 @@ const MAX_DELIVERIES = 500;
 
 /** Of a young event with so many deliveries all are waited for: they have rows a moment after it was accepted. */
 const MAX_AWAITED = 10;
+
+/**
+ * For so long after an event was accepted it is told how many of its deliveries have been started, milliseconds. Later
+ * all are, and rows of those that have closed may be past their time.
+ */
+const FAN_OUT_TOLD_MS = UNITS.d;
 
 /** Deliveries of whose events the first ones are looked for at once. */
 const COMPARED_AT_ONCE = 100;
@@ -36,6 +44,7 @@ export class EventReader {
     if (!event) return undefined;
     const { length } = event.endpoint_ids;
     const isFannedOut = length > MAX_STARTED_AT_ONCE;
+    const isYoung = sharedNow() - idTime(eventId) < FAN_OUT_TOLD_MS;
     const awaited = isFannedOut ? 0 : length <= MAX_AWAITED ? length : 1;
     const [stored, started] = await Promise.all([
       untilStored(
@@ -43,7 +52,7 @@ export class EventReader {
         () => records.deliveriesOf(accountId, [eventId], MAX_DELIVERIES),
         (found) => found.length >= awaited,
       ),
-      isFannedOut ? records.countOf(accountId, eventId, length) : length,
+      isFannedOut && isYoung ? records.countOf(accountId, eventId, length) : length,
     ]);
     const { event_kind: kind, sequence, is_test, named_endpoints, payload, kept } = event;
     const rows = new Set(stored.map(({ endpoint_id }) => endpoint_id));
@@ -55,16 +64,16 @@ export class EventReader {
       ...(sequence !== undefined && { sequence }),
       payload,
       is_erased: kept !== undefined && payload === undefined,
-      fan_out: isFannedOut ? { started, total: length } : undefined,
+      fan_out: isFannedOut && isYoung ? { started, total: length } : undefined,
       deliveries: [...begun, ...others.map((id) => notBegun(event, id))].slice(0, MAX_DELIVERIES),
       ...(is_test && { is_test }),
       ...(named_endpoints && { named_endpoints }),
     };
   }
 
-  /** See {@link findFanOut}; also `undefined` while Temporal is away. */
-  fanOut(accountId: string, eventId: string): Promise<OpenFanOut | undefined> {
-    return unlessAway(findFanOut(this.sources.client, accountId, eventId), undefined);
+  /** See {@link findFanOut}; `away` if Temporal, which alone knows it, is away. */
+  fanOut(accountId: string, eventId: string): Promise<OpenFanOut | 'away' | undefined> {
+    return unlessAway(findFanOut(this.sources.client, accountId, eventId), 'away' as const);
   }
 
   /**

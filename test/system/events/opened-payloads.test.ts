@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import mongoose from 'mongoose';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { parseKeptDays } from '../../../src/domain/records/kept-days.js';
+import type { EventForRows } from '../../../src/domain/records/told.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 import { PayloadReader } from '../../../src/models/event/payloads.js';
 import { RecordRepository } from '../../../src/models/records/records.js';
@@ -44,7 +45,7 @@ describe('the payload of an event', () => {
       assert.deepEqual(new Set(all), new Set([PURCHASE]));
       const kept = await Promise.all([rows.eventsOf([event_id]), rows.eventsOf([event_id])]);
       assert.equal(
-        kept[0].get(event_id)?.payload_sha256,
+        (kept[0].get(event_id) as EventForRows).payload_sha256,
         createHash('sha256').update(PURCHASE).digest('hex'),
       );
       assert.equal(opened, 1);

@@ -146,11 +146,19 @@ describe('what somebody makes up in MongoDB alone', () => {
     });
 
   it('is not said by a record: another number of the event, from which its payload was taken', async () => {
-    const { event_id } = await send();
+    const [{ event_id }, other] = [await send(), await send()];
     const event = { _id: event_id };
     const taken = { sealed: 1, payload_expires_at: 1 } as const;
     await collection('events').updateOne(event, { $set: { sequence: 5 }, $unset: taken });
-    await assert.rejects(system.database.records.eventsOfRows.read([event_id]), /is not what was written/);
+    const { environment, settings } = system;
+    const database = await connectDatabase(environment['MONGODB_URI'] ?? '', requireBoxes(settings));
+    try {
+      const found = await database.records.rows.eventsOf([event_id, other.event_id]);
+      assert.match(String(found.get(event_id)), /is not what was written/);
+      assert.equal((found.get(other.event_id) as { event_id: string }).event_id, other.event_id);
+    } finally {
+      await database.close();
+    }
     await collection('events').deleteOne(event);
   });
 

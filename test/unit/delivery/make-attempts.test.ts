@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import { createMakeAttempts } from '../../../activities/delivery/make-attempts.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
@@ -96,17 +97,23 @@ describe('attempts that an execution asks for', () => {
       lost: 0,
       isNew: true,
       make: async (_, showSoFar) => {
-        const reports = [delivered, null, null] as never;
-        await showSoFar(reports, Date.parse(STARTED));
-        await showSoFar(reports, Date.parse(STARTED), true);
-        await showSoFar(reports, Date.parse(STARTED), true);
+        for (const [isLong, ended] of [
+          [false, [delivered, null, null]],
+          [true, [delivered, null, null]],
+          [true, [delivered, delivered, null]],
+          [true, [delivered, delivered, null]],
+        ] as const) {
+          showSoFar(ended as never, Date.parse(STARTED), isLong);
+          await setImmediate();
+        }
         return [delivered, delivered, delivered] as never;
       },
     });
     assert.deepEqual(kept, [
-      [5, true, [0, 'delivered']],
+      [6, true, [0, 'delivered']],
       [5, true, [1, 'delivering', 2, 'delivering']],
-      [6, false, [1, 'delivered', 2, 'delivered']],
+      [6, false, [1, 'delivered']],
+      [6, false, [2, 'delivered']],
     ]);
     assert.equal(made.kept, true);
   });

@@ -75,7 +75,7 @@ export const endpointWithIncidentSchema = endpointSchema
       })
       .optional()
       .describe(
-        'Absent if the endpoint is not failing. While Temporal is unavailable, it only has since and next_probe_at',
+        'Absent if the endpoint is not failing. While Temporal is unavailable, it has since, and next_probe_at if deliveries wait',
       ),
   })
   .meta({ id: 'EndpointWithIncident' });

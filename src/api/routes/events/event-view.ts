@@ -31,7 +31,7 @@ export const eventSchema = eventSummarySchema
         total: z.int().describe('Deliveries in total'),
       })
       .optional()
-      .describe('Absent if all deliveries were started before the response'),
+      .describe('Absent if all deliveries were started before the response, and after a day'),
     deliveries: z
       .array(deliverySummarySchema)
       .describe('At most some of them: the list of deliveries has all'),

@@ -9,6 +9,7 @@ import {
   explainAbsence,
   explainScheduled,
   explainStarting,
+  STARTED_IF_TEMPORAL_KNOWS,
 } from '../../../domain/explain/explain-absence.js';
 import { explainDelivery } from '../../../domain/explain/explain-delivery.js';
 import { explainFailing } from '../../../domain/explain/failing-task.js';
@@ -166,6 +167,7 @@ async function explainOne(
   };
   if (delivery) {
     const fanOut = await dependencies.events.fanOut(accountId, event_id);
+    if (fanOut === 'away') return { ...STARTED_IF_TEMPORAL_KNOWS, ...about };
     if (!fanOut) return explainFound(dependencies, accountId, delivery);
     const { failing_task } = fanOut;
     const verdict = failing_task ? explainFailing(failing_task, 'fan_out') : explainStarting(fanOut);

@@ -56,10 +56,12 @@ async function consumers(values: Values, [action = 'list', name]: string[]): Pro
       });
     case 'seek': {
       const body = { position: textOf(values, 'after'), ...beginOf(values) };
-      if (!name || Object.values(body).every((value) => value === undefined))
+      if (!name || Object.values(body).filter((value) => value !== undefined).length !== 1)
         throw new CommandError(
-          'Say which consumer, and where it continues: hookline feed consumers seek warehouse --from 2h',
+          'Say which consumer, and where it continues, by one option: hookline feed consumers seek warehouse --from 2h',
         );
+      // To put one that is not there would make it.
+      await hookline.get('/v18.0/feed/consumers/{name}', { params: { path: { name } } });
       const moved = await hookline.put('/v18.0/feed/consumers/{name}', { params: { path: { name } }, body });
       return isJson ? printJson(moved) : print(`Moved: ${plain(name)}`);
     }

@@ -50,13 +50,14 @@ export function WholeOverview() {
 }
 
 /** The answer in a sentence, and what it rests on. */
-function UsOrThem({ stats: { health, open, failing_endpoints = 0 } }: { stats: InstallationStats }) {
+function UsOrThem({ stats: { health, open, failing_endpoints } }: { stats: InstallationStats }) {
   const down = Object.keys(health).filter((name) => health[name] !== 'ok');
   const isUs = down.length > 0 || open.overdue > 0;
-  const isThem = failing_endpoints > 0;
-  const tone = isUs ? 'bad' : isThem ? 'warn' : 'good';
+  const isUnknown = failing_endpoints === undefined;
+  const isThem = !isUnknown && failing_endpoints > 0;
+  const tone = isUs ? 'bad' : isThem || isUnknown ? 'warn' : 'good';
   const endpoints =
-    failing_endpoints === 1 ? '1 endpoint is' : `${formatCount(failing_endpoints)} endpoints are`;
+    failing_endpoints === 1 ? '1 endpoint is' : `${formatCount(failing_endpoints ?? 0)} endpoints are`;
   return (
     <div className={`notice ${tone}`} role="status">
       <div>
@@ -65,7 +66,9 @@ function UsOrThem({ stats: { health, open, failing_endpoints = 0 } }: { stats: I
             ? `It is us${isThem ? `, and ${endpoints} failing` : ''}.`
             : isThem
               ? `It is them: ${endpoints} failing.`
-              : 'All is well.'}
+              : isUnknown
+                ? 'Nothing is overdue. How many endpoints fail is not known at the moment.'
+                : 'All is well.'}
         </strong>
         <p>
           {down.length > 0 && `Not ready: ${down.join(', ')}. `}
