@@ -3,7 +3,7 @@ import { createAccountRemoval } from '../../../src/bin/service/account-removal.j
 
 describe('the removal of an account', () => {
   it('is over when nothing waits to be sent, in MongoDB or in Temporal, and no endpoint is looked after', async () => {
-    const left = new Set(['scheduled events', 'their executions', 'workflows of endpoints']);
+    const left = new Set(['scheduled events', 'consumers', 'their executions', 'workflows of endpoints']);
     const remove = (what: string) => async (accountId: string) => {
       assert.equal(accountId, 'acct_1');
       left.delete(what);
@@ -11,6 +11,7 @@ describe('the removal of an account', () => {
     const over: string[][] = [];
     const database = {
       scheduled: { removeAll: remove('scheduled events') },
+      feedConsumers: { removeAll: remove('consumers') },
       accounts: { endDeletion: async () => void over.push([...left]) },
     };
     const accountDeletions = {
