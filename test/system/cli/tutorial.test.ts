@@ -154,7 +154,8 @@ describe('the tutorial [world]', () => {
     );
     const steps = (text: string) => text.split('\n').map((line) => line.split(/ +/)[1] ?? '');
     const page = TEXT.split(`$ npx hookline ${timeline}\n`)[1]?.split('\n```')[0] ?? '';
-    deepEqual(new Set(steps(told)), new Set(steps(page)));
+    // On a busy machine it may fail so often before it is mended that its deliveries wait, and are released.
+    deepEqual(new Set(steps(told).filter((step) => step !== 'released')), new Set(steps(page)));
     equal(packed().length, 1, 'nothing is packed twice');
 
     await recorded(system, client, [id]);
