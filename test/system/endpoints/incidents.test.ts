@@ -5,7 +5,7 @@ import { createKnowledge, createStarter } from '../../../src/bin/service/ledger.
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { recordedTime } from '../../../src/domain/time/recorded-time.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { eventTypes, executionOf, fetchHistory } from '../../support/history.js';
+import { eventTypes, executionOf, fetchHistory, untilHeard } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import {
   IMPATIENT,
@@ -116,8 +116,9 @@ describe('incidents of endpoints', () => {
     receiver.handle(reply(200));
     const id = await send();
     const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
-    const history = await (await executionOf(system, delivery.workflow_id)).fetchHistory();
-    assert.equal(history.events?.length, 6);
+    // Its row is there before its execution has ended.
+    await untilHeard(system, delivery.workflow_id);
+    assert.equal((await fetchHistory(system, delivery.workflow_id)).events?.length, 6);
     assert.deepEqual(await incidentRuns(), []);
   });
 
