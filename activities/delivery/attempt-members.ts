@@ -2,10 +2,11 @@ import { Context } from '@temporalio/activity';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptOrders, MadeAttempts } from '../../src/domain/records/row/attempt-orders.js';
 import { temporalClock } from '../../src/domain/time/shared-time.js';
+import type { Reports, ShowSoFar } from '../records/attempt-rows.js';
 import type { AttemptDelivery } from './attempt-delivery.js';
 import { handOver } from './hand-over.js';
 import { LostTries } from './lost-tries.js';
-import { createMakeAttempts, type MakeAttemptsPorts, type Reports, type ShowSoFar } from './make-attempts.js';
+import { createMakeAttempts, type MakeAttemptsPorts } from './make-attempts.js';
 import { isolatedLane } from './side-by-side.js';
 
 /**

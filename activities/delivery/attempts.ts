@@ -1,12 +1,13 @@
 import { Context } from '@temporalio/activity';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptOrders, MadeAttempts } from '../../src/domain/records/row/attempt-orders.js';
+import type { Reports } from '../records/attempt-rows.js';
 import { createKeepRows } from '../records/keep-rows.js';
 import type { AttemptDelivery } from './attempt-delivery.js';
 import type { EarlyAttempts } from './early-attempts.js';
 import { timed } from './hand-over.js';
 import { lostTasks, type TaskTries } from './lost-tries.js';
-import { createMakeAttempts, type MakeAttemptsPorts, type Reports } from './make-attempts.js';
+import { createMakeAttempts, type MakeAttemptsPorts } from './make-attempts.js';
 import { directLane } from './side-by-side.js';
 
 /** Attempts of an execution to make in the direct lane, inside a workflow task. */
@@ -68,9 +69,9 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
             showSoFar(reports, now(), periods > 1);
           }, SHOWN_EVERY_MS);
           try {
-            if (lost > 0) await makeSome(attempt, request, positions, lost, reports);
-            else await earlyAttempts.attempt(orders, settings.attempt_timeout_ms, reports);
-            return reports;
+            return lost > 0
+              ? await makeSome(attempt, request, positions, lost, reports)
+              : await earlyAttempts.attempt(orders, settings.attempt_timeout_ms, reports);
           } finally {
             clearInterval(timer);
           }

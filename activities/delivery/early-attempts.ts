@@ -75,8 +75,8 @@ export class EarlyAttempts {
         this.claims.delete(id);
         const report = await claimed;
         const isOld = report?.kind === 'not_attempted' && sinceEnd(report) > UNMADE_KNOWN_MS;
-        const isMade = report !== undefined && !isOld;
-        reports[position] = isMade ? report : await this.makeOne(order, timeoutMs, false);
+        const isMissing = report === undefined || isOld;
+        reports[position] = isMissing ? await this.makeOne(order, timeoutMs, false) : report;
       }),
     );
     return reports;

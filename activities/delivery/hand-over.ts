@@ -1,6 +1,6 @@
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { temporalClock } from '../../src/domain/time/shared-time.js';
-import type { Reports } from './make-attempts.js';
+import type { Reports } from '../records/attempt-rows.js';
 
 /** When the attempts of this process ended, by `performance.now()`. */
 const ends = new WeakMap<AttemptReport, number>();

@@ -105,7 +105,7 @@ export function explainStarting({ started, total }: { started: number; total: nu
   };
 }
 
-/** Of a delivery without a row, while Temporal is away. */
+/** Verdict on a delivery without a row, while Temporal is away. */
 export const STARTED_IF_TEMPORAL_KNOWS: Verdict = {
   code: 'not_started_yet',
   summary:

@@ -142,6 +142,7 @@ export interface RowToWrite {
 
 /** Stored rows. */
 export interface RowStore {
+  /** Events by id; one that is not what was written is an error in its place, and one past its time is absent. */
   eventsOf(ids: readonly string[]): Promise<Map<string, EventForRows | Error>>;
   known(ids: readonly string[]): Promise<Map<string, KnownRow>>;
   /** The salts of a record; `undefined` if the key of its event was erased. @param key of the event */

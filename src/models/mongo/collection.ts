@@ -3,6 +3,7 @@ import {
   type IndexDefinition,
   type IndexOptions,
   type Model,
+  type mongo,
   Schema,
   type SchemaDefinition,
   type SchemaOptions,
@@ -106,4 +107,9 @@ export function repositoryOf<D>(documents: Collection<D>) {
       this.model = documents(connection);
     }
   };
+}
+
+/** The driver's collection of a model: what is written by it is stored as it is, and not cast by the schema. */
+export function driverCollection<D extends object>(model: Model<D>): mongo.Collection<D> {
+  return model.collection as unknown as mongo.Collection<D>;
 }

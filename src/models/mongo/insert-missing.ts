@@ -1,10 +1,11 @@
 import { type Model, mongo } from 'mongoose';
+import { driverCollection } from './collection.js';
 import { isDuplicateKey } from './duplicate-key.js';
 
 /** Documents written at once. */
 const WRITES_AT_ONCE = 100;
 
-type Writes = Parameters<mongo.Collection['bulkWrite']>[0];
+type Writes<D extends object> = Parameters<mongo.Collection<D>['bulkWrite']>[0];
 
 /**
  * Stores documents, but none in the place of one with the same `_id`, or the same value in a unique index. They are
@@ -16,12 +17,12 @@ export async function insertMissing<D extends { _id: string }>(
   model: Model<D>,
   documents: readonly D[],
 ): Promise<number[]> {
-  const collection = model.collection as unknown as mongo.Collection;
+  const collection = driverCollection(model);
   const taken: number[] = [];
   for (let first = 0; first < documents.length; first += WRITES_AT_ONCE) {
     const inserts = documents
       .slice(first, first + WRITES_AT_ONCE)
-      .map((document) => ({ insertOne: { document } })) as unknown as Writes;
+      .map((document) => ({ insertOne: { document } })) as unknown as Writes<D>;
     const refused = await collection
       .bulkWrite(inserts, { ordered: false })
       .then(() => [], indexesOfDuplicates);
@@ -55,6 +56,6 @@ export async function insertOrRaise<D extends { _id: string }>(
       updateOne: { filter: { _id, [field]: { $lt: documents[at]?.[field] } }, update: { $set: fields } },
     };
   });
-  const collection = model.collection as unknown as mongo.Collection;
-  if (raises.length > 0) await collection.bulkWrite(raises as unknown as Writes, { ordered: false });
+  const collection = driverCollection(model);
+  if (raises.length > 0) await collection.bulkWrite(raises as unknown as Writes<D>, { ordered: false });
 }

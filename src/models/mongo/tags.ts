@@ -1,6 +1,7 @@
-import type { Model, mongo, ProjectionType } from 'mongoose';
+import type { Model, ProjectionType } from 'mongoose';
 import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
 import { RecordAlteredError } from '../../domain/records/record-altered.js';
+import { driverCollection } from './collection.js';
 import { inOnePass } from './in-order.js';
 
 /**
@@ -76,7 +77,7 @@ export class Tags {
           update: { $set: { tag: this.tag(textOf(document)) } },
         },
       }));
-      const collection = model.collection as unknown as mongo.Collection;
+      const collection = driverCollection(model);
       retagged += (await collection.bulkWrite(updates as never, { ordered: false })).modifiedCount;
     }
     return retagged;

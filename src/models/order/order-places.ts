@@ -10,7 +10,7 @@ import type {
 import { type OrderPlace, streamOf } from '../../domain/order/order-rule.js';
 import { factsIn, summaryIn } from '../../domain/records/stored-views.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
-import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
+import { collection, type DocumentIn, driverCollection, may, must } from '../mongo/collection.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { deliveries } from '../records/row-documents.js';
 
@@ -134,9 +134,8 @@ export class OrderPlaceRepository implements OrderPlaces {
   /** @returns how many were stored before the first that was refused: so no number is left out */
   private async insertInOrder(documents: readonly PlaceDocument[]): Promise<number> {
     if (documents.length === 0) return 0;
-    const collection = this.places.collection as unknown as mongo.Collection<PlaceDocument>;
     try {
-      await collection.insertMany([...documents], { ordered: true });
+      await driverCollection(this.places).insertMany([...documents], { ordered: true });
       return documents.length;
     } catch (error) {
       if (!isDuplicateKey(error) || !(error instanceof mongo.MongoBulkWriteError)) throw error;

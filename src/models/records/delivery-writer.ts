@@ -1,4 +1,4 @@
-import type { Connection, mongo } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { inParts } from '../../domain/basics/bounded-memory.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { newId } from '../../domain/basics/ids.js';
@@ -11,7 +11,7 @@ import type { EventForRows, KnownRow, RowStore, RowToWrite } from '../../domain/
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { storedKeys } from '../event/event-document.js';
 import { MAX_RECORDS, nameOf, type SegmentRepository } from '../log/segments.js';
-import { withoutNulls } from '../mongo/collection.js';
+import { driverCollection, withoutNulls } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import type { EventsOfRows } from './events-of-rows.js';
 import { type DeliveryDocument, deliveries, type ListedDocument, UNLISTED } from './row-documents.js';
@@ -105,16 +105,12 @@ export class DeliveryWriter implements RowStore {
       const { _id, ...replacement } = row;
       return { replaceOne: { filter: { _id, tag: before }, replacement } };
     });
-    const { matchedCount } = await this.collection.bulkWrite(writes, { ordered: false });
+    const { matchedCount } = await driverCollection(this.model).bulkWrite(writes, { ordered: false });
     if (matchedCount === some.length) return [];
     const ids = some.map(({ row }) => row._id);
     const found = await this.model.find({ _id: { $in: ids } }, { tag: 1 }).lean();
     const tags = new Map(found.map(({ _id, tag }) => [_id, tag]));
     return some.flatMap(({ row }) => (tags.get(row._id) === row.tag ? [] : row._id));
-  }
-
-  private get collection(): mongo.Collection<DeliveryDocument> {
-    return this.model.collection as unknown as mongo.Collection<DeliveryDocument>;
   }
 
   async adopt(some: readonly { id: string; segment: string }[]): Promise<boolean> {

@@ -44,7 +44,7 @@ export class EventReader {
     if (!event) return undefined;
     const { length } = event.endpoint_ids;
     const isFannedOut = length > MAX_STARTED_AT_ONCE;
-    const isYoung = sharedNow() - idTime(eventId) < FAN_OUT_TOLD_MS;
+    const isTold = isFannedOut && sharedNow() - idTime(eventId) < FAN_OUT_TOLD_MS;
     const awaited = isFannedOut ? 0 : length <= MAX_AWAITED ? length : 1;
     const [stored, started] = await Promise.all([
       untilStored(
@@ -52,7 +52,7 @@ export class EventReader {
         () => records.deliveriesOf(accountId, [eventId], MAX_DELIVERIES),
         (found) => found.length >= awaited,
       ),
-      isFannedOut && isYoung ? records.countOf(accountId, eventId, length) : length,
+      isTold ? records.countOf(accountId, eventId, length) : undefined,
     ]);
     const { event_kind: kind, sequence, is_test, named_endpoints, payload, kept } = event;
     const rows = new Set(stored.map(({ endpoint_id }) => endpoint_id));
@@ -64,7 +64,7 @@ export class EventReader {
       ...(sequence !== undefined && { sequence }),
       payload,
       is_erased: kept !== undefined && payload === undefined,
-      fan_out: isFannedOut && isYoung ? { started, total: length } : undefined,
+      fan_out: started === undefined ? undefined : { started, total: length },
       deliveries: [...begun, ...others.map((id) => notBegun(event, id))].slice(0, MAX_DELIVERIES),
       ...(is_test && { is_test }),
       ...(named_endpoints && { named_endpoints }),

@@ -71,7 +71,7 @@ describe('the commands for users of the API', () => {
       /^evt_\w+ .*\nEvent 2: There is no event kind.*\n.*1 of 2 events/s,
     );
     match(await run(`publish ${file}`, 1), /No event was accepted\. Event 1: There is no event kind/);
-    // What is still on its way would get the response of the next test.
+    // An event that is still on its way would get the response of the next test.
     await receiver.waitFor((all) => all.filter(({ over }) => over).length >= 104);
     await rm(folder, { recursive: true });
   });

@@ -220,7 +220,7 @@ export class EventIntake {
       ...{ ...storable, once, starter, targets, carriers },
     }));
     try {
-      // What it has stored is not stored twice.
+      // A repeat stores no event twice.
       const there = await tryAgain(() => insert(events));
       for (const [index, { waiting, plan }] of planned.entries()) {
         const kept = there[index];

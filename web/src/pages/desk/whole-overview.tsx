@@ -49,27 +49,24 @@ export function WholeOverview() {
   );
 }
 
+/** @param failing how many endpoints are; `undefined`: it is not known */
+function answer({ isUs, failing }: { isUs: boolean; failing: number | undefined }): string {
+  const endpoints = failing === 1 ? '1 endpoint is' : `${formatCount(failing ?? 0)} endpoints are`;
+  if (isUs) return `It is us${failing ? `, and ${endpoints} failing` : ''}.`;
+  if (failing) return `It is them: ${endpoints} failing.`;
+  if (failing === 0) return 'All is well.';
+  return 'Nothing is overdue. How many endpoints fail is not known at the moment.';
+}
+
 /** The answer in a sentence, and what it rests on. */
 function UsOrThem({ stats: { health, open, failing_endpoints } }: { stats: InstallationStats }) {
   const down = Object.keys(health).filter((name) => health[name] !== 'ok');
   const isUs = down.length > 0 || open.overdue > 0;
-  const isUnknown = failing_endpoints === undefined;
-  const isThem = !isUnknown && failing_endpoints > 0;
-  const tone = isUs ? 'bad' : isThem || isUnknown ? 'warn' : 'good';
-  const endpoints =
-    failing_endpoints === 1 ? '1 endpoint is' : `${formatCount(failing_endpoints ?? 0)} endpoints are`;
+  const tone = isUs ? 'bad' : failing_endpoints === 0 ? 'good' : 'warn';
   return (
     <div className={`notice ${tone}`} role="status">
       <div>
-        <strong>
-          {isUs
-            ? `It is us${isThem ? `, and ${endpoints} failing` : ''}.`
-            : isThem
-              ? `It is them: ${endpoints} failing.`
-              : isUnknown
-                ? 'Nothing is overdue. How many endpoints fail is not known at the moment.'
-                : 'All is well.'}
-        </strong>
+        <strong>{answer({ isUs, failing: failing_endpoints })}</strong>
         <p>
           {down.length > 0 && `Not ready: ${down.join(', ')}. `}
           {open.overdue > 0
