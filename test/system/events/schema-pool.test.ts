@@ -112,9 +112,8 @@ describe('the threads that check payloads [world]', () => {
   });
 
   it('do not run a schema that is beyond the bounds', async () => {
-    const began = performance.now();
+    // One that is run, and does not end, is 'unavailable'.
     assert.equal(await check('acct_1', endless), 'payload_too_complex');
-    assert.ok(performance.now() - began < 5_000);
   });
 
   it('blame the machine for a check that does not end in time', async () => {
