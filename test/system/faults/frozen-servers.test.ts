@@ -13,7 +13,7 @@ const ENDPOINT = JSON.stringify({ target_url: 'https://subscriber.example/', eve
  * Within which every answer comes here, milliseconds: a request ends after eight seconds, and the rest is for a machine
  * that is busy. Two such limits, one after the other, take longer.
  */
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 14_000;
 
 interface Answer {
   request: string;
@@ -112,7 +112,7 @@ describe('a server that accepts and stays silent [world]', () => {
 
   const outageLines = () => log.filter(({ msg }) => / does not respond, or refuses: /.test(msg));
 
-  it('Temporal: each request has its response, and gets one as before when Temporal goes on', async () => {
+  it('Temporal: every answer comes within 10 s, and it is answered as before when Temporal goes on', async () => {
     temporal.freeze();
     const answers = await askEverything();
     checkAnswers(answers, /^$/);
@@ -138,7 +138,7 @@ describe('a server that accepts and stays silent [world]', () => {
     assert.ok(!log.some((line) => JSON.stringify(line).includes('"stack"')), 'no stacks');
   });
 
-  it('MongoDB: each request has its response, and gets one as before when MongoDB goes on', async () => {
+  it('MongoDB: every answer comes within 10 s, and it is answered as before when MongoDB goes on', async () => {
     // What is remembered for moments is answered without MongoDB.
     mongodb.freeze();
     checkAnswers(await askEverything(), /POST .*endpoints/);
