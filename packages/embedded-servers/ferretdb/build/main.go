@@ -18,6 +18,7 @@ const module = "github.com/FerretDB/FerretDB"
 var sources = map[string]string{
 	"mends/sqlite/pushdown.go": "internal/backends/sqlite/pushdown.go",
 	"mends/handler/writes.go":  "internal/handler/writes.go",
+	"mends/handler/updates.go": "internal/handler/updates.go",
 }
 
 // removed are files of the copy that nothing of ours runs, and that are all there is to bring in what they import: other backends with the
@@ -200,6 +201,30 @@ func Expression(field string) string {
 	// Each update of a command gives back the connection that it read with. There are 100 of them, and a command that wanted more
 	// than that waited for itself, and the whole database for it.
 	{handler + "msg_update.go", "iter, &u)\n", "iter, &u)\n		closer.Close()\n", 1},
+
+	// What the updates of a command change is written together: a transaction for each is four times the time, all of it the disk's.
+	{handler + "msg_update.go", "	for _, u := range params.Updates {\n		c, err := db.Collection(params.Collection)\n", `	var gathered *gatheredUpdates
+	for _, u := range params.Updates {
+		c, err := db.Collection(params.Collection)
+`, 1},
+	{handler + "msg_update.go", "		var qp backends.QueryParams\n", `		if gathered == nil {
+			gathered = gather(c)
+		}
+		if err = gathered.beforeQuery(ctx, u.Filter); err != nil {
+			return 0, 0, nil, lazyerrors.Error(err)
+		}
+
+		var qp backends.QueryParams
+`, 1},
+	{handler + "msg_update.go", "UpdateDocument(ctx, c, ", "UpdateDocument(ctx, gathered, ", 1},
+	{handler + "msg_update.go", "	return matched, modified, &upserted, nil\n", `	if gathered != nil {
+		if err = gathered.write(ctx); err != nil {
+			return 0, 0, nil, lazyerrors.Error(err)
+		}
+	}
+
+	return matched, modified, &upserted, nil
+`, 1},
 
 	// What an upsert inserts has its empty arrays and nulls.
 	{update, `	if setOnInsert {
