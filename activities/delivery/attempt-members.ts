@@ -34,7 +34,7 @@ export function createAttemptMembers(dependencies: MakeAttemptsPorts & { attempt
     // By Temporal's clock, which is the workflow's: this machine's says only how long it has been since.
     const began = { at: info.currentAttemptScheduledTimestampMs, since: performance.now() };
     temporalClock.read(began.at);
-    const now = () => Math.max(Math.ceil(began.at + performance.now() - began.since), temporalClock.now());
+    const now = () => Math.max(Math.ceil(began.at + performance.now() - began.since), temporalClock.latest());
     return tries.counted(info, (lost) =>
       makeAttempts(request, {
         lost,

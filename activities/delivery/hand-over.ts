@@ -40,8 +40,8 @@ export async function timed(
 ): Promise<Reports> {
   temporalClock.read(askedAt);
   const began = performance.now();
-  // The task may have waited in this process before that.
-  const now = () => Math.max(Math.ceil(askedAt + performance.now() - began), temporalClock.now());
+  // The task may have waited before that, here or on its way. Who is told a time that is too early retries too early.
+  const now = () => Math.max(Math.ceil(askedAt + performance.now() - began), temporalClock.latest());
   return handOver(await make(now), now());
 }
 

@@ -1,3 +1,5 @@
+import { UNITS } from '../basics/duration.js';
+
 /** Of each of these periods the best reading is kept, milliseconds. */
 const PERIOD_MS = 10_000;
 /** How many of the latest periods count: a server's clock that is set back is followed within a minute. */
@@ -7,6 +9,8 @@ const PERIODS = 6;
  * not. What is further back than this, milliseconds, is a server's clock that somebody has set.
  */
 const STANDS_STILL_MS = 1_000;
+/** How much later than {@link ServerClock.now} the time may be said to be, milliseconds: a guard against set clocks. */
+const LATEST_MS = 1_000;
 
 /**
  * A server's clock, as this process can know it without its own: the server's times as they arrive, and what has passed
@@ -18,6 +22,8 @@ export class ServerClock {
   private readonly wall: () => number;
   /** The latest periods, each with its best reading: how far the server's clock is ahead of the monotonic one. */
   private best: { period: number; ahead: number }[] = [];
+  /** How far it is ahead at most, by the shortest question of the last hour, and when that was asked. */
+  private most: { askedAt: number; ahead: number } | undefined;
   /** The latest time that was told. */
   private told = 0;
 
@@ -26,9 +32,19 @@ export class ServerClock {
     this.wall = wall;
   }
 
-  /** Takes in a time that has just arrived from the server, milliseconds since the epoch. */
-  read(serverTime: number): void {
+  /**
+   * Takes in a time that has just arrived from the server, milliseconds since the epoch.
+   *
+   * @param askedAt when the server was asked, by the monotonic clock: it had that time after that
+   */
+  read(serverTime: number, askedAt?: number): void {
     const at = this.monotonic();
+    if (askedAt !== undefined) {
+      // The server's time may have been cut to whole milliseconds.
+      const ahead = serverTime + 1 - askedAt;
+      const { most } = this;
+      if (!most || ahead < most.ahead || askedAt - most.askedAt > UNITS.h) this.most = { askedAt, ahead };
+    }
     const period = Math.floor(at / PERIOD_MS);
     const ahead = serverTime - at;
     const latest = this.best.at(-1);
@@ -39,6 +55,7 @@ export class ServerClock {
   /** Nobody asks the server any more. */
   forget(): void {
     this.best = [];
+    this.most = undefined;
     this.told = 0;
   }
 
@@ -54,6 +71,17 @@ export class ServerClock {
     if (now < this.told && this.told - now < STANDS_STILL_MS) return this.told;
     this.told = now;
     return now;
+  }
+
+  /**
+   * The server's time at the latest, milliseconds since the epoch: it is not later than that, and at most a second later
+   * than {@link now}. Until the server has been asked, it is `now`.
+   */
+  latest(): number {
+    const now = this.now();
+    if (!this.most) return now;
+    const most = Math.ceil(this.monotonic() + this.most.ahead);
+    return Math.max(now, Math.min(most, now + LATEST_MS));
   }
 
   /** How far this machine's clock is ahead of the server's, milliseconds; `undefined` until that is known. */

@@ -73,4 +73,37 @@ describe("a server's clock, as a process knows it", () => {
     passed += 86_400_000;
     assert.equal(clock.now(), NOON + 86_400_000);
   });
+
+  it('is not later than a time that came in response to a question, however late that is heard of', () => {
+    assert.equal(clock.latest(), wall);
+    const askedAt = passed;
+    passed += 800;
+    clock.read(NOON, askedAt);
+    assert.deepEqual([clock.now(), clock.latest()], [NOON, NOON + 801]);
+    passed += 10_000;
+    // The server had that time some moment after it was asked.
+    clock.read(NOON + 10_300, passed - 1_000);
+    assert.deepEqual([clock.now(), clock.latest()], [NOON + 10_300, NOON + 10_801]);
+    clock.read(NOON + 10_300, passed - 10);
+    assert.deepEqual([clock.now(), clock.latest()], [NOON + 10_300, NOON + 10_311]);
+  });
+
+  it('is at most a second later than what is known, also if it was set back, and not earlier', () => {
+    clock.read(NOON, passed);
+    passed += 100_000;
+    for (const _ of [1, 2, 3]) {
+      clock.read(NOON - 3_600_000);
+      passed += 70_000;
+    }
+    assert.equal(clock.latest() - clock.now(), 1_000);
+    clock.read(NOON + 3_600_000);
+    assert.equal(clock.latest(), clock.now());
+  });
+
+  it('is known anew by a question an hour later, however long that one takes', () => {
+    clock.read(NOON, passed);
+    passed += 3_600_400;
+    clock.read(NOON + 3_600_400, passed - 300);
+    assert.equal(clock.latest(), NOON + 3_600_400 + 301);
+  });
 });

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import type { Development } from '../../../api/http/context.js';
 import type { Settings } from '../../../config/schema.js';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
-import { readTemporalTime } from '../../../temporal/server/server-time.js';
+import { followTemporalTime } from '../../../temporal/server/server-time.js';
 import { createDeliveryMetrics } from '../counts/attempt-metrics.js';
 import { createVisibilityMetrics } from '../counts/call-metrics.js';
 import { addressPolicyOf, portsOf } from '../egress.js';
@@ -43,7 +43,7 @@ export async function createProcessParts(inputs: ProcessInputs, stops: Stops) {
   const clocks = watchClocks(registry, logger);
   stops.add(() => clocks.stop());
   // Nobody waits for it: Temporal's clock is known at the latest when the first activity comes.
-  readTemporalTime(servers.temporal.client, settings.HOOKLINE_TASK_QUEUE).then(clocks.look, clocks.look);
+  stops.add(followTemporalTime(servers.temporal.client, settings.HOOKLINE_TASK_QUEUE, clocks.look));
   servers.temporal.visibility.observer = createVisibilityMetrics(registry);
   const tracing = await startTracing(settings, logger);
   writes.add(() => tracing?.stop());
