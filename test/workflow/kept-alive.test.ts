@@ -16,11 +16,16 @@ import { startStubWorker } from '../support/parts/stub-worker.js';
 import { temporalOfRun } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-/** A task with a local activity is kept alive after four fifths of its time, by another task. */
-const TASK_TIMEOUT = '1s';
-const LONGER_MS = 1_500;
+/**
+ * A task with a local activity is kept alive after four fifths of its time, by another task. The last fifth is what a
+ * busy machine may need for that.
+ */
+const TASK_TIMEOUT = '5s';
+const LONGER_MS = 5_000;
 /** Between what has passed since the first of the two tasks when the local activity ends, and since the second. */
-const BETWEEN_MS = 1_100;
+const BETWEEN_MS = 3_000;
+/** The same for the activity that keeps rows, which may take three seconds. */
+const ROWS = { taskTimeout: '2s', longerMs: 2_200 };
 
 /**
  * A replay takes tasks that were kept alive for one, with the time of the last from its beginning. So nothing that the
@@ -72,7 +77,7 @@ describe('a workflow whose first task was kept alive', () => {
         // It is released while its row is kept.
         const some = { endpoint_id: endpoints[0], direct: true, sent_at: Date.now() };
         await temporal.client.workflow.getHandle(told).signal(release, some);
-        await delay(LONGER_MS);
+        await delay(ROWS.longerMs);
         return true;
       },
       openIncident: () => delay(LONGER_MS).then(() => 'active' as const),
@@ -131,7 +136,7 @@ describe('a workflow whose first task was kept alive', () => {
     const result = await temporal.client.workflow.execute<typeof deliver>('deliver', {
       workflowId: told,
       taskQueue,
-      workflowTaskTimeout: TASK_TIMEOUT,
+      workflowTaskTimeout: ROWS.taskTimeout,
       args: [groupOf(key, { schedule: [3_600_000] })],
     });
     assert.equal(result.delivered, 1);

@@ -5,7 +5,7 @@ import { clockWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { temporalClock } from '../../domain/time/shared-time.js';
 
 /** A process that has just started is busy, and hears late of Temporal's time: it asks once more after this time. */
-const AGAIN_MS = 10_000;
+const AGAIN_MS = 3_000;
 
 /**
  * Reads Temporal's time now, a little later, and once an hour.

@@ -111,7 +111,7 @@ describe('the deletion of an account [world]', () => {
     const post = await platform.request('POST', '/v18.0/events/purchase', { body: {}, headers: account });
     assert.deepEqual([post.status, post.json.code], [409, 'account_state_conflict']);
     const read = async () => (await platform.request('GET', `/v18.0/accounts/${id}`)).json;
-    await until(read, ({ deletion }) => deletion.endpoints_deleted === ENDPOINTS + 1);
+    await until(read, ({ deletion }) => deletion?.endpoints_deleted === ENDPOINTS + 1);
     await first.kill();
 
     const heir = await startSystem(system.environment, 'worker');

@@ -102,7 +102,7 @@ describe('the deletion of an account with its payloads [world]', () => {
     assert.equal((await remove(leaver.id, '?payloads=erase')).status, 202, 'a repeat changes nothing');
     await until(
       () => read(leaver.id),
-      ({ deletion }) => deletion.keys_erased > 0,
+      ({ deletion }) => deletion?.keys_erased > 0,
     );
     await first.kill();
 

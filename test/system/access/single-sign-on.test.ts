@@ -129,7 +129,7 @@ describe('single sign-on to the desk', () => {
     assert.deepEqual(json.data, [], 'it is the operator’s account that a session belongs to');
     const over = { account_id: account, issuer: 'i', subject: 's', name: 'n', role: 'act' } as const;
     const { token } = await system.database.deskSessions.create(
-      { ...over, expires_at: new Date(Date.now() - 1) },
+      { ...over, expires_at: new Date(Date.now() - 60_000) },
       OPERATOR,
     );
     const ended = apiClient(system.url, { accountId: account, key: token, keyId: '' });

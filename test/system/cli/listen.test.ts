@@ -78,7 +78,7 @@ describe('hookline listen [world]', () => {
     equal(ids()[0], missed.id);
 
     // Posted while the server dies: what it had accepted and what it had not, both arrive.
-    const hookline = new Hookline({ url: service.url, token: client.key, retry: { tries: 12 } });
+    const hookline = new Hookline({ url: service.url, token: client.key, retry: { tries: 24 } });
     const posted = Array.from({ length: 20 }, () => hookline.postEvent('purchase', PURCHASE));
     await Promise.race(posted);
     await service.kill();

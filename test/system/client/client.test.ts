@@ -53,7 +53,7 @@ describe('the TypeScript client', () => {
     equal(accepted, 1);
     equal((await receiver.waitFor((all) => all.length === 1))[0]?.body.toString(), PURCHASE);
     await rejects(
-      hookline.postEvents([event, event], { signal: AbortSignal.timeout(20_000) }),
+      hookline.postEvents([event, event], { signal: AbortSignal.timeout(120_000) }),
       (error: Error) => error instanceof HooklineError && error.status === 429,
     );
     equal(results[0]?.event?.deliveries?.[0]?.endpoint_id, id);
@@ -103,7 +103,7 @@ describe('the TypeScript client and a server that is killed', () => {
     const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
     const first = await startServiceProcess(environment);
     const account = await newAccount(database, first.url);
-    const hookline = new Hookline({ url: first.url, token: account.key, retry: { tries: 12 } });
+    const hookline = new Hookline({ url: first.url, token: account.key, retry: { tries: 24 } });
     await account.register(receiver.url);
 
     const orders = Array.from({ length: 30 }, (_, index) => `order-${index}`);

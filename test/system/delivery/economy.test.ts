@@ -29,6 +29,14 @@ describe('a delivery that succeeds at once [world]', () => {
     database = await connectDatabase(environment['MONGODB_URI'] ?? '');
     temporal = await connectTemporal(temporalOfRun());
     service = await startServiceProcess(environment);
+    // It asks Temporal for its time when it starts, and once more a little later.
+    await until(
+      () => countCalls(metrics),
+      (calls) =>
+        ['StartWorkflowExecution', 'RespondWorkflowTaskCompleted'].every(
+          (name) => (calls.get(name) ?? 0) >= 2,
+        ),
+    );
     client = await newAccount(database, service.url);
     await client.register(receiver.url);
   });

@@ -223,7 +223,8 @@ describe('a group of deliveries', () => {
       .getHandle(groupWorkflowId(`${event.id}:0`))
       .fetchHistory();
     const signals = history.events?.filter((one) => one.workflowExecutionSignaledEventAttributes);
-    assert.equal(signals?.length, 1);
+    // A release looks again after some seconds.
+    assert.ok([1, 2].includes(signals?.length ?? 0));
   });
 
   it('is read while no worker runs [world]', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createdAt } from '../../../src/domain/basics/id-time.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { executionOf, untilHeard } from '../../support/history.js';
+import { executionOf, untilAtRest, untilHeard } from '../../support/history.js';
 import { recordedTerminations } from '../../support/parts/records.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
@@ -81,7 +81,7 @@ describe('the timeline of a delivery', () => {
     await act(id, 'resume');
     await act(id, 'retry');
     const { workflow_id } = await client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
-    await untilHeard(system, workflow_id);
+    await untilAtRest(system, workflow_id);
     await act(id, 'cancel');
     await client.deliveryUntil(id, ({ status }) => status === 'cancelled');
     await untilHeard(system, workflow_id);

@@ -317,7 +317,7 @@ describe('the poster', () => {
     const url = `https://localhost:${(relay.address() as AddressInfo).port}`;
     const one = await poster();
     try {
-      assert.equal((await post(one, url, 200)).error_code, 'timeout');
+      assert.equal((await post(one, url, 2_000)).error_code, 'timeout');
       open();
       await until(
         () => ended,

@@ -217,7 +217,7 @@ describe('what real servers do', () => {
     const waits = await waitsOf(() => post(one, `http://slow.test:${receiver.port}/`, 7_000));
     const limits = waits.filter((ms) => ms < 1_000_000);
     // Of the attempt, and of the connection that is made for it.
-    assert.ok(limits.filter((ms) => ms > 6_000 && ms <= 7_001).length >= 2, limits.join());
+    assert.ok(limits.filter((ms) => ms >= 4_000 && ms <= 7_001).length >= 2, limits.join());
     assert.deepEqual(
       limits.filter((ms) => ms >= 100 && ms < 4_000),
       [],
@@ -229,7 +229,7 @@ describe('what real servers do', () => {
     ends.push(() => receiver.close());
     const lasts = async (options: { ttlMs: number; maxAgeMs?: number }) => {
       const one = await poster(undefined, options);
-      return Math.max(...(await waitsOf(() => post(one, `http://aging.test:${receiver.port}/`, 1_000))));
+      return Math.max(...(await waitsOf(() => post(one, `http://aging.test:${receiver.port}/`))));
     };
     const aMinute = await lasts({ ttlMs: 60_000 });
     assert.ok(aMinute > 50_000 && aMinute <= 60_000, String(aMinute));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, registering } from '../../support/api-client.js';
+import { executionOf, untilAtRest, workflowIdOf } from '../../support/history.js';
 import { promised } from '../../support/promised.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { ONE_BY_ONE, type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -66,7 +67,8 @@ describe('an answer 410 that comes after the endpoint has got another URL', () =
     const incident = system.temporal.client.workflow.getHandle(incidentWorkflowId(client.accountId, id));
     const failing = await send();
     await client.deliveryUntil(failing, ({ attempts }) => attempts.length === 2);
-    const { runId } = await incident.describe();
+    const incidentId = incidentWorkflowId(client.accountId, id);
+    const { runId } = await (await executionOf(system, incidentId)).describe();
     const delivery = await moveDuringAttempt(id);
     answerGone();
     await client.deliveryUntil(delivery, ({ attempts }) => attempts.length === 2);
@@ -74,6 +76,7 @@ describe('an answer 410 that comes after the endpoint has got another URL', () =
     const now = await incident.describe();
     assert.deepEqual([now.runId, now.status.name], [runId, 'RUNNING']);
 
+    await untilAtRest(system, workflowIdOf(client, delivery));
     present.handle(reply(200));
     const { status, text } = await client.request('POST', `/v18.0/deliveries/${delivery}/retry`);
     // A probe may find out first; then it is delivered already, or about to be.

@@ -145,7 +145,7 @@ describe('incidents of endpoints', () => {
       },
       (count) => count >= 4,
     );
-    assert.ok((await endpoint()).incident.next_probe_at);
+    await until(endpoint, (one) => one.incident?.next_probe_at !== undefined);
 
     receiver.handle(reply(200));
     const delivered = await Promise.all(

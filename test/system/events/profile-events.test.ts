@@ -88,8 +88,16 @@ describe('events about changes of profiles', () => {
     const [event] = await until(events, (found) => found.length === 1);
     const path = `/v18.0/events/${event?.id}`;
     assert.equal((await client.request('GET', path)).json.payload.changes.followers_count.new, 1816);
+    await until(
+      async () => (await client.request('GET', '/v18.0/deliveries')).json.data,
+      (all) => all.length === 1 && all[0].closed_at !== undefined,
+    );
     const erasing = await client.request('POST', '/v18.0/subjects/erase', { body: { subject: profile } });
-    assert.deepEqual(erasing.json.covered, { events: 1, deliveries: 1, open_deliveries: 0 });
+    const { json: erased } = await until(
+      () => client.request('GET', `/v18.0/erasures/${erasing.json.id}`),
+      ({ json }) => json.erased_at !== undefined,
+    );
+    assert.deepEqual(erased.covered, { events: 1, deliveries: 1, open_deliveries: 0 });
     await until(
       () => client.request('GET', path),
       ({ json }) => json.payload_erased,
@@ -128,7 +136,6 @@ describe('events about changes of profiles', () => {
     it('are made by another one, once', async () => {
       await watch({ include_values: true });
       await changeAndDie(1816);
-      assert.equal((await events()).length, 0);
       // As the sweep of every process does each minute: reading changes moves what is left of them.
       await Promise.all([1, 2, 3].map(() => client.request('GET', '/v18.0/changes')));
       const [body] = await received(1);

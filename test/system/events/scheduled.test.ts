@@ -38,7 +38,7 @@ describe('a scheduled event', () => {
   const inSeconds = (seconds: number) => new Date(Date.now() + 1_000 * seconds).toISOString();
 
   it('waits without an attempt, and goes to the endpoints that are there when it is due', async () => {
-    const { status, json, headers } = await schedule('', { 'hookline-deliver-at': inSeconds(2) });
+    const { status, json, headers } = await schedule('', { 'hookline-deliver-at': inSeconds(60) });
     assert.deepEqual([status, json.status], [201, 'scheduled']);
     assert.equal(headers.get('location'), `${PATH}/${json.id}`);
     assert.deepEqual(await events(), []);
@@ -48,8 +48,11 @@ describe('a scheduled event', () => {
     const before = await explain();
     assert.equal(before.code, 'scheduled');
     assert.match(before.summary, new RegExp(`scheduled for ${json.deliver_at}`));
+    // Only now: on a busy machine it would be due before anybody has looked.
+    const moved = await client.request('PATCH', `${PATH}/${json.id}`, { body: { deliver_at: inSeconds(3) } });
+    assert.equal(moved.status, 200, moved.text);
     const { event_id } = await sent(json.id);
-    assert.ok(idTime(event_id) >= Date.parse(json.deliver_at), 'not before it is due');
+    assert.ok(idTime(event_id) >= Date.parse(moved.json.deliver_at), 'not before it is due');
     const [event] = await events();
     assert.deepEqual([event.id, event.sequence > 0], [event_id, true]);
     const all = await receiver.waitFor((some) => some.some((one) => one.headers['webhook-id'] === event_id));
@@ -70,7 +73,7 @@ describe('a scheduled event', () => {
     assert.deepEqual(await listed(), [cancelled.json.id, moved.json.id]);
     assert.equal((await client.request('DELETE', `${PATH}/${cancelled.json.id}`)).status, 204);
     assert.equal((await client.request('GET', `${PATH}/${cancelled.json.id}`)).status, 404);
-    const deliver_at = inSeconds(1);
+    const deliver_at = inSeconds(3);
     const answer = await client.request('PATCH', `${PATH}/${moved.json.id}`, { body: { deliver_at } });
     assert.deepEqual([answer.status, answer.json.deliver_at], [200, deliver_at]);
     await sent(moved.json.id);
@@ -80,9 +83,11 @@ describe('a scheduled event', () => {
   it('has a place in the order of its key when it is due, and not before', async () => {
     await client.register(receiver.url, { ordering: 'key' });
     const order = { 'hookline-order-key': 'order-1' };
-    const first = await schedule('2', order);
+    const first = await schedule('60', order);
     const now = (await client.request('POST', '/v18.0/events/purchase', { raw: PURCHASE, headers: order }))
       .json;
+    const soon = { body: { deliver_at: inSeconds(3) } };
+    assert.equal((await client.request('PATCH', `${PATH}/${first.json.id}`, soon)).status, 200);
     const { event_id } = await sent(first.json.id);
     const all = await receiver.waitFor((some) => some.some((one) => one.headers['webhook-id'] === event_id));
     const ordersOf = (id: string) =>
@@ -154,7 +159,7 @@ describe('a scheduled event', () => {
     const erasure = await client.request('POST', '/v18.0/subjects/erase', {
       body: { subject: 'ada@example.com' },
     });
-    assert.equal(erasure.status, 200, erasure.text);
+    assert.ok([200, 202].includes(erasure.status), erasure.text);
     await until(
       async () => (await client.request('GET', `${PATH}/${id}`)).status,
       (status) => status === 404,

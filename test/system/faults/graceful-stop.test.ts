@@ -27,8 +27,11 @@ describe('a service that is asked to stop [world]', () => {
       const headers = { authorization: `Bearer ${client.key}`, 'content-type': 'application/json' };
       for (;;) {
         const path = '/v18.0/events/purchase';
-        const { body } = await connection.request({ method: 'POST', path, headers, body: PURCHASE });
-        accepted.push(((await body.json()) as { id: string }).id);
+        const { statusCode, body } = await connection.request({
+          ...{ method: 'POST', path, headers, body: PURCHASE },
+        });
+        const { id } = (await body.json()) as { id: string };
+        if (statusCode === 202) accepted.push(id);
         if (accepted.length === STOPPED_AFTER) service.terminate();
       }
     };

@@ -6,7 +6,7 @@ import { readAll } from '../../support/parts/pages.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { servers } from '../../support/servers.js';
-import { newAccount, SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
+import { newAccount, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const EVENTS = 5;
@@ -26,7 +26,7 @@ describe('events whose starts Temporal does not confirm [world]', () => {
   beforeEach(async () => {
     temporal = await startFreezingProxy(servers().temporalAddress);
     receiver = await startReceiver();
-    second = await startSystem(SHORT_WAITS);
+    second = await startSystem({ HOOKLINE_TEST_TIME_SCALE: '0.4' });
     first = await startServiceProcess({ ...second.environment, TEMPORAL_ADDRESS: temporal.address }, [
       '--role',
       'api',

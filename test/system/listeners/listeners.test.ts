@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { deleteExpiredListeners } from '../../../src/bin/service/listeners/listener-sweep.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { LISTENER_LIMIT_MS, listenerUrl } from '../../../src/domain/listener/listener.js';
+import { sharedNow } from '../../../src/domain/time/shared-time.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { connectListener, openStream } from '../../support/outside/listener.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -182,7 +183,7 @@ describe('a listener', () => {
 
   it('is deleted when nobody has been connected for long, and not before', async () => {
     const [left, held] = [await create(), await create()];
-    const made = Date.now();
+    const made = sharedNow();
     const program = await connectListener(client, held.id);
     await until(
       () => system.database.listeners.holder(held.id),
@@ -198,7 +199,7 @@ describe('a listener', () => {
     };
     await deleteExpiredListeners(system.database, starter, made + LISTENER_LIMIT_MS - 10_000);
     deepEqual(await statuses(), [200, 200]);
-    await deleteExpiredListeners(system.database, starter, made + LISTENER_LIMIT_MS + 1);
+    await deleteExpiredListeners(system.database, starter, made + LISTENER_LIMIT_MS);
     await until(statuses, ([first]) => first === 404);
     deepEqual(await statuses(), [404, 200]);
     yes(released.includes(left.id) && !released.includes(held.id));

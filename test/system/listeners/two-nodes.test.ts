@@ -5,6 +5,7 @@ import { newPass, RELAY_HEADER, RELAY_PATH, sealRelayed } from '../../../src/dom
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { connectListener, type TestListener } from '../../support/outside/listener.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 describe('a listener whose stream another process holds than the worker', () => {
   let api: TestSystem;
@@ -19,6 +20,10 @@ describe('a listener whose stream another process holds than the worker', () => 
     const { json } = await client.request('POST', '/v18.0/listeners', { body: { event_kinds: ['*'] } });
     endpointId = json.id;
     program = await connectListener(client, endpointId);
+    await until(
+      () => api.database.listeners.holder(endpointId),
+      (holder) => holder !== undefined,
+    );
   });
   after(async () => {
     program.socket.close();

@@ -206,7 +206,7 @@ describe('proofs', () => {
     const opening = () => client.request('GET', `/v18.0/deliveries/${sent}/certificate/opening`);
     assert.equal((await opening()).status, 200);
     const erased = await client.request('POST', '/v18.0/subjects/erase', { body: { subject } });
-    assert.equal(erased.status, 200, erased.text);
+    assert.ok([200, 202].includes(erased.status), erased.text);
     const gone = await until(opening, ({ status }) => status !== 200);
     assert.deepEqual([gone.status, gone.json.code], [410, 'payload_gone']);
     assert.equal(verifyCertificate(before, { key }).record.delivery_id, sent);

@@ -10,6 +10,7 @@ import { startServiceProcess } from '../../support/programs/process.js';
 import { testAuthority, testCertificate } from '../../support/receiver.js';
 import { servers } from '../../support/servers.js';
 import { testEnvironment } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 /** Text that the command wrote to standard error when it failed. */
 async function failure(command: string, environment: Record<string, string>): Promise<string> {
@@ -64,7 +65,10 @@ describe('Temporal Cloud [world]', () => {
     ok(cloud.refused.includes('UpdateNamespace') && cloud.refused.includes('ListSearchAttributes'));
     const service = await startServiceProcess(environment);
     try {
-      equal((await fetch(`${service.url}/readyz`)).status, 200);
+      await until(
+        async () => (await fetch(`${service.url}/readyz`)).status,
+        (status) => status === 200,
+      );
     } finally {
       service.terminate();
       await service.exited;

@@ -59,7 +59,8 @@ const SECRET = 'smtp://user:of-the-mails@127.0.0.1:9';
 /** On a slow machine servers take a minute to start. */
 const START_MS = 150_000;
 
-describe('hookline dev [world]', () => {
+describe('hookline dev [world]', function () {
+  this.timeout(600_000);
   let dataDir: string;
   let dev: CommandProcess | undefined;
   /** The cache of this run, where it has one of its own: what it holds need not be built again. */

@@ -39,7 +39,7 @@ describe('hookline rebuild', () => {
   };
 
   before(async () => {
-    system = await startSystem(SHORT_WAITS);
+    system = await startSystem({ ...SHORT_WAITS, HOOKLINE_ATTEMPT_TIMEOUT: '60s' });
     folder = await mkdtemp(join(tmpdir(), 'hookline-rebuild-'));
     receiver = await startReceiver({
       handler: (request, response) => {

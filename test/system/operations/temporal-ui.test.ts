@@ -8,7 +8,7 @@ import {
   rotationWorkflowId,
 } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { eventTypes, executionOf, fetchHistory, workflowIdOf } from '../../support/history.js';
+import { eventTypes, executionOf, fetchHistory, untilAtRest, workflowIdOf } from '../../support/history.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { runHookline } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -61,6 +61,7 @@ describe('what Temporal UI shows [world]', () => {
     await statusOf('exhausted', 'exhausted');
     const parked = await statusOf('parked', 'parked');
     const cancelled = await statusOf('retrying', 'retrying');
+    await untilAtRest(system, workflowIdOf(client, cancelled));
     await client.request('POST', `/v18.0/deliveries/${cancelled}/cancel`);
     await post('nobody');
     await client.request('POST', '/v18.0/scheduled_events/purchase', {

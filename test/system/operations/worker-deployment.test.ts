@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { fetchHistory, untilHeard, workflowIdOf } from '../../support/history.js';
+import { fetchHistory, untilAtRest, workflowIdOf } from '../../support/history.js';
 import { reply, startReceiver } from '../../support/receiver.js';
 import { startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -47,7 +47,7 @@ describe('two builds in a worker deployment [world]', () => {
         const retried = await client.request('POST', `/v18.0/deliveries/${id}/retry`);
         assert.equal(retried.status, 200, retried.text);
         await client.deliveryUntil(id, (delivery) => delivery.attempts.length > attempts.length);
-        await untilHeard(one, workflowIdOf(client, id));
+        await untilAtRest(one, workflowIdOf(client, id));
         const { events = [] } = await fetchHistory(one, workflowIdOf(client, id));
         const builds = (events ?? []).map(
           (event) => event.workflowTaskCompletedEventAttributes?.deploymentVersion?.buildId,

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../packages/embedded-servers/src/index.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { needs } from '../../support/needs.js';
@@ -39,7 +38,8 @@ async function shareAuthority(dataDir: string): Promise<void> {
   await writeFile(join(dataDir, 'demo', 'demo-ca-key.pem'), key);
 }
 
-describe('the files of the embedded servers [world]', () => {
+describe('the files of the embedded servers [world]', function () {
+  this.timeout(600_000);
   let dataDir: string;
   let temporalPort: number;
   let dev: CommandProcess;
@@ -50,11 +50,10 @@ describe('the files of the embedded servers [world]', () => {
     dataDir = await mkdtemp(join(tmpdir(), 'hookline-search-'));
     await shareAuthority(dataDir);
     receiver = await startReceiver();
-    temporalPort = await freePort();
     dev = startCommand(['dev'], {
       HOOKLINE_DATA_DIR: dataDir,
       HOOKLINE_PORT: '0',
-      HOOKLINE_TEMPORAL_PORT: String(temporalPort),
+      HOOKLINE_TEMPORAL_PORT: '0',
       HOOKLINE_TEMPORAL_UI_PORT: '0',
       HOOKLINE_MONGODB_PORT: '0',
       HOOKLINE_RETRY_SCHEDULE: '500ms,1h',
@@ -70,6 +69,7 @@ describe('the files of the embedded servers [world]', () => {
     const url = (await printed(/ready at (http\S+),/)) ?? '';
     const key = (await printed(/^API key\s+(\S+)/)) ?? '';
     const accountId = (await printed(/^Account\s+(\S+)/)) ?? '';
+    temporalPort = Number(await printed(/^Temporal: ready at 127\.0\.0\.1:(\d+),/));
     await printed(/^(Running until)/);
     client = apiClient(url, { accountId, key, keyId: '' });
   });
@@ -87,7 +87,7 @@ describe('the files of the embedded servers [world]', () => {
       'DELETE',
       `/v18.0/subjects/${NEEDLE}.delivered@example.com`,
     );
-    assert.equal(status, 200, text);
+    assert.ok([200, 202].includes(status), text);
 
     dev.signal('SIGINT');
     assert.equal(await dev.exited, 0);

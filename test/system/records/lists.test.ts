@@ -56,7 +56,10 @@ describe('lists of deliveries, open and closed [world]', () => {
     for (const id of parked.slice(0, -1)) await client.request('POST', `/v18.0/deliveries/${id}/cancel`);
     all = await until(
       () => walk('/deliveries', 100),
-      (rows) => rows.length === ids.length && rows.filter(({ closed_at }) => !closed_at).length === 1,
+      (rows) => {
+        const open = rows.filter(({ closed_at }) => !closed_at);
+        return rows.length === ids.length && open.length === 1 && open[0]?.status === 'parked';
+      },
     );
   });
   after(async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sharedDate } from '../../../src/domain/time/shared-time.js';
 import { type ApiClient, PURCHASE, registering } from '../../support/api-client.js';
 import {
   dryRun,
@@ -46,7 +47,7 @@ describe('a replay of what an endpoint missed', () => {
   };
 
   it('sends events from before it existed, with their ids, and those alone that it never had [world]', async () => {
-    const since = new Date().toISOString();
+    const since = sharedDate().toISOString();
     await client.register(`${receiver.url}/elsewhere`);
     await purchases(client, 12); // in groups
     const late = await client.register(`${receiver.url}/late`);
@@ -92,7 +93,7 @@ describe('a replay of what an endpoint missed', () => {
   });
 
   it('leaves out a test of another endpoint, whatever its kind, and so does the verdict [world]', async () => {
-    const since = new Date().toISOString();
+    const since = sharedDate().toISOString();
     const tested = await client.register(`${receiver.url}/elsewhere`);
     await purchases(client, 1);
     const other = await client.register(receiver.url);
@@ -108,14 +109,14 @@ describe('a replay of what an endpoint missed', () => {
   });
 
   it('goes by the registration of today, of then, or of a time [world]', async () => {
-    const since = new Date().toISOString();
+    const since = sharedDate().toISOString();
     const { id } = await client.register(receiver.url, {
       filter: { path: '/total', at_least: 1_000 },
     });
     await client.register(`${receiver.url}/elsewhere`);
     await client.purchase(LARGE);
     await patch(id, { filter: { path: '/total', at_least: 100 } });
-    const wide = new Date().toISOString();
+    const wide = sharedDate().toISOString();
     await patch(id, { filter: { path: '/total', at_least: 10_000 } });
     await purchases(client, 2);
     await listed(client, 'status=delivered', 3);
@@ -136,7 +137,7 @@ describe('a replay of what an endpoint missed', () => {
   });
 
   it('sends what failed, too, and leaves what is open [world]', async () => {
-    const since = new Date().toISOString();
+    const since = sharedDate().toISOString();
     const { id } = await client.register(receiver.url, { status: 'paused' });
     const ids = await purchases(client, 4);
     await listed(client, 'status=parked', 4);

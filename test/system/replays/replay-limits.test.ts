@@ -112,8 +112,8 @@ describe('replays', () => {
     const second = await startSystem(system.environment, 'api');
     const other = await system.account();
     const { id: held } = await other.register(receiver.url);
-    await purchases(other, 10);
-    await listed(other, 'status=delivered', 10);
+    await purchases(other, 30);
+    await listed(other, 'status=delivered', 30);
     const body = { mode: 'all', rate: 1, filter: { endpoint_id: held } };
     const processes = [other, apiClient(second.url, other)];
     const answers = await Promise.all(

@@ -76,7 +76,10 @@ describe('GET /stats', () => {
     const waiting = await until(() => readAll(client, '/v18.0/deliveries?limit=100'), settled);
     const some = waiting.filter(({ endpoint_id }) => endpoint_id === endpoints.failing).slice(0, 2);
     for (const { id } of some)
-      assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/cancel`)).status, 200);
+      await until(
+        () => client.request('POST', `/v18.0/deliveries/${id}/cancel`),
+        ({ status }) => status === 200,
+      );
     all = await until(
       () => readAll(client, '/v18.0/deliveries?limit=100'),
       (rows) => settled(rows) && rows.filter(({ status }) => status === 'cancelled').length === some.length,

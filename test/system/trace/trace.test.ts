@@ -125,7 +125,8 @@ describe('tracing', () => {
       (spans) => spans.length === 2,
     );
     ok(one);
-    const sent = subscriber.received.slice(before).map(({ headers }) => headers['traceparent'] ?? '');
+    const all = await subscriber.waitFor(({ length }) => length >= before + 2);
+    const sent = all.slice(before).map(({ headers }) => headers['traceparent'] ?? '');
     deepEqual(sent.map((text) => text.replace(/-[\da-f]{16}-/, '-…-')).sort(), [
       `00-${TRACE.replace('4', '6')}-…-01`,
       `00-${TRACE.replace('4', '7')}-…-00`,

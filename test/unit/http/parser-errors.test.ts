@@ -69,14 +69,14 @@ describe('what Node.js refuses before a handler sees it', () => {
       'request_timeout',
       /did not arrive whole in time/,
       'GET / HTTP/1.1\r\n',
-      { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 5 },
+      { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 30 },
     ],
     [
       'a body that stays unfinished',
       'request_timeout',
       /did not arrive whole/,
       'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf',
-      { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 5 },
+      { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 30 },
     ],
     [
       'an expectation',

@@ -29,8 +29,10 @@ describe('a question to DNS', () => {
     it(`about which ${said(v4)} is said for IPv4, ${said(v6)} for IPv6, finds ${found}`, async () => {
       const dns = await startHostileDns(() => v4, { v6: () => v6, ttl: 60 });
       try {
-        const answer = await dnsServers([dns.address])('a.test').catch((error: UnresolvedNameError) => error);
-        if (answer instanceof UnresolvedNameError) return assert.equal(answer.reason, found);
+        const first = await dnsServers([dns.address])('a.test').catch((error: UnresolvedNameError) => error);
+        if (first instanceof UnresolvedNameError) return assert.equal(first.reason, found);
+        // What comes later than the resolution delay is told later; silence is not waited for.
+        const answer = [v4, v6].includes('silence') ? first : ((await first.whole) ?? first);
         assert.equal(answer.addresses.map(({ address }) => address).join(' '), found);
         assert.equal(answer.ttlMs, 60_000);
       } finally {
