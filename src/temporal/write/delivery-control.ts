@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type Act, act } from '../../../workflows/messages.js';
 import { ERASED_REASON } from '../../domain/attempt/cause.js';
@@ -11,6 +12,10 @@ import type { DeliveryReader } from '../read/delivery-reader.js';
 import type { DeliveryStarter } from './delivery-starter.js';
 import { sendUpdate } from './send-update.js';
 import type { Sender } from './start-calls.js';
+
+/** How long an act waits for the start of its delivery's execution: an event has its `202` before that. Milliseconds. */
+const STARTED_WITHIN_MS = 3_000;
+const LOOK_AGAIN_MS = 50;
 
 /** Steers deliveries. The same update can be sent from Temporal UI. */
 export class DeliveryControl {
@@ -42,12 +47,20 @@ export class DeliveryControl {
   ): Promise<DeliveryRecord | undefined> {
     const order = { action, ...operator };
     const updateId = name && actUpdateId(name, deliveryId(key));
-    for (const workflowId of await this.deliveries.workflowIds(accountId, key)) {
-      const delivery = isGroup(workflowId) ? { delivery: deliveryId(key) } : {};
-      const record = await this.update(workflowId, { ...order, ...delivery }, updateId);
-      if (record) return record;
+    const deadline = performance.now() + STARTED_WITHIN_MS;
+    for (;;) {
+      for (const workflowId of await this.deliveries.workflowIds(accountId, key)) {
+        const delivery = isGroup(workflowId) ? { delivery: deliveryId(key) } : {};
+        const record = await this.update(workflowId, { ...order, ...delivery }, updateId);
+        if (record) return record;
+      }
+      // Its event is accepted before its execution is started.
+      const { status, run_id } = (await this.deliveries.get(accountId, key)) ?? {};
+      if (!status || isClosed(status) || run_id) return undefined;
+      if (performance.now() > deadline)
+        throw new DeliveryStateConflictError('The delivery has not started yet. Try again in a moment.');
+      await delay(LOOK_AGAIN_MS);
     }
-    return undefined;
   }
 
   private update(workflowId: string, order: Act, updateId?: string): Promise<DeliveryRecord | undefined> {

@@ -137,6 +137,18 @@ describe('control of a delivery', () => {
     await Promise.all(ids.map(actUpon));
   });
 
+  it('acts upon a delivery as soon as its event is accepted, before its execution is started', async () => {
+    const { id } = await client.register(receiver.url);
+    assert.equal((await client.request('POST', `/v18.0/endpoints/${id}/pause`)).status, 200);
+    const acted = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const [delivery] = (await client.purchase()).deliveries;
+        return act(delivery?.id ?? '', 'cancel');
+      }),
+    );
+    assert.deepEqual(new Set(acted.map(({ json }) => json.status)), new Set(['cancelled']));
+  });
+
   it('takes the same acts as Temporal UI sends them: by name alone, or with any other field', async () => {
     const delivery = await waiting(reply(500), reply(500), reply(500), reply(200));
     const handle = await executionOf(system, delivery.workflow_id);
