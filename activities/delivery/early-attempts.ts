@@ -34,7 +34,8 @@ export class EarlyAttempts {
   private readonly claims = new Map<string, Promise<Report>>();
   /** Attempts that are being kept here, by delivery. */
   private readonly keeping = new Set<string>();
-  private stopped = false;
+  /** The worker stops: it begins no early attempts any more, and may not get the workflows of those under way. */
+  isStopping = false;
   private readonly make: AttemptDelivery;
 
   constructor(make: AttemptDelivery) {
@@ -47,7 +48,7 @@ export class EarlyAttempts {
    * @returns whether it does
    */
   begin(orders: readonly FirstOrder[], timeoutMs: number): boolean {
-    if (this.stopped) return false;
+    if (this.isStopping) return false;
     for (const order of orders) {
       const id = nameOf(order);
       if (!this.claims.has(id)) this.claims.set(id, this.makeOne(order, timeoutMs, true));
@@ -58,7 +59,7 @@ export class EarlyAttempts {
 
   /** Stops beginning early attempts: the worker stops, so another one may get their workflows and make the attempts. */
   stop(): void {
-    this.stopped = true;
+    this.isStopping = true;
   }
 
   /**
@@ -102,7 +103,7 @@ export class EarlyAttempts {
   ): Promise<void> {
     const begun = orders.map((order) => this.claims.get(nameOf(order)));
     const reports = await Promise.all(begun);
-    await delay(UNCLAIMED_AFTER_MS);
+    if (!this.isStopping) await delay(UNCLAIMED_AFTER_MS);
     const isUnclaimed = orders.every((order, index) => this.claims.get(nameOf(order)) === begun[index]);
     if (!isUnclaimed || begun.includes(undefined)) return;
     const names = orders.map(nameOf);

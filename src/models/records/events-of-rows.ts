@@ -51,13 +51,19 @@ export class EventsOfRows {
     const others = ids.filter((id) => !found.has(id));
     if (others.length === 0) return found;
     const documents = await this.model.find({ _id: { $in: others } }, { sealed: 0 }).lean();
-    for (const document of documents) {
-      const event = await this.toEvent(document).catch((error: unknown) => {
-        if (isRecordAltered(error) || isSealedTextError(error)) return error;
-        throw error;
-      });
-      if (!(event instanceof Error)) this.remembered.set(document._id, event);
-      found.set(document._id, event);
+    // At once: payloads that are asked for at once are read together.
+    const read = await Promise.all(
+      documents.map((document) =>
+        this.toEvent(document).catch((error: unknown) => {
+          if (isRecordAltered(error) || isSealedTextError(error)) return error;
+          throw error;
+        }),
+      ),
+    );
+    for (const [at, event] of read.entries()) {
+      const id = documents[at]?._id ?? '';
+      if (!(event instanceof Error)) this.remembered.set(id, event);
+      found.set(id, event);
     }
     return found;
   }

@@ -334,6 +334,11 @@ export class DeliveryStarter implements StartPlanner {
     else await this.calls.startAlone(deliveries);
   }
 
+  /** See {@link StartCalls.allKept}. */
+  allKept(): Promise<void> {
+    return this.calls.allKept();
+  }
+
   /** See {@link StartCalls.sendAgain}. */
   sendAgain(...again: Parameters<StartCalls['sendAgain']>): Promise<string> {
     return this.calls.sendAgain(...again);

@@ -43,6 +43,8 @@ import { type OnceOnly, onceOnly } from './once-only.js';
 
 /** Begins first attempts when their event is stored. Their workflows receive the same reports. */
 export interface AttemptStarter {
+  /** The worker of this process stops, and may not get the workflows of attempts that have begun. */
+  readonly isStopping: boolean;
   /** @returns whether it does: not while the process stops */
   begin(orders: readonly FirstOrder[], timeoutMs: number): boolean;
   /**
@@ -98,6 +100,8 @@ type StartPolicies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workf
  */
 export class StartCalls {
   private readonly options: StartCallOptions;
+  /** What is being kept for executions that run in other processes. */
+  private readonly keeping = new Set<Promise<void>>();
 
   constructor(options: StartCallOptions) {
     this.options = options;
@@ -249,7 +253,11 @@ export class StartCalls {
     } as WorkflowStartOptions<typeof deliver>);
     observer?.started(deliveries.length, (performance.now() - began) / 1_000, isGroup(handle.workflowId));
     // Another process may have got the workflow, which then asks for the rows of what was attempted here.
-    if (input.begun && !input.begun.is_lost && !handle.eagerlyStarted) void this.keepBegun(input, handle);
+    const isElsewhere = !handle.eagerlyStarted || this.options.earlyAttempts?.isStopping;
+    if (input.begun && !input.begun.is_lost && isElsewhere) {
+      const keeping = this.keepBegun(input, handle).finally(() => this.keeping.delete(keeping));
+      this.keeping.add(keeping);
+    }
     return handle;
   }
 
@@ -289,6 +297,11 @@ export class StartCalls {
     return pending.every(({ placement }) => placement.isolated)
       ? { ...group, ...heldBack(pending), isolated: true }
       : { ...group, ...begunIn(pending) };
+  }
+
+  /** Resolves when the rows are kept of all that was attempted in this process for executions that run in others. */
+  async allKept(): Promise<void> {
+    await Promise.all(this.keeping);
   }
 
   /** Keeps rows of what was attempted in this process for an execution that runs in another one. */

@@ -102,6 +102,30 @@ describe('events whose starts Temporal does not confirm [world]', () => {
     await check(accepted);
   });
 
+  it('have their first attempts recorded by a process that stops before they are started', async () => {
+    const both = await startServiceProcess({ ...second.environment, TEMPORAL_ADDRESS: temporal.address });
+    try {
+      await until(
+        async () => (await fetch(`${both.url}/readyz`)).text(),
+        (text) => /"events":"ok"/.test(text),
+      );
+      temporal.freeze();
+      const accepted = await post(both.url);
+      await receiver.waitFor((all) => all.length === EVENTS);
+      both.terminate();
+      // The worker stops half a second later, while the starts have no response.
+      await until(
+        () => both.lines.join('\n'),
+        (text) => text.includes('"state":"STOPPING"'),
+      );
+      temporal.thaw();
+      assert.equal(await both.exited, 0, both.lines.join('\n'));
+      await check(accepted);
+    } finally {
+      await both.kill();
+    }
+  });
+
   it('are started by another process if theirs dies', async () => {
     temporal.freeze();
     const accepted = await post(first.url);

@@ -33,6 +33,8 @@ export function startIntake(
   const restores = createRestoreWatch(settings, servers, logger);
   const { stop, ...numbers } = keepNumbers(servers, { restores, logWatch: work.logWatch }, logger);
   writes.add(stop);
+  // After both: an execution that is started late runs in another process, which waits for these rows.
+  stops.add(() => starter.allKept());
   stops.add(() => stopSideBySide(stopLimits(settings.HOOKLINE_ATTEMPT_TIMEOUT), serves, works));
   // After the last request, and before the worker stops, which makes the first attempts of what is started.
   serves.add(keepStarting(settings.HOOKLINE_TEST_TIME_SCALE, servers, starter, logger));
