@@ -61,12 +61,8 @@ describe('in a browser', () => {
     await receiver.waitFor((requests) => requests.length > 0);
     receiver.handle(verified(unavailable('The ledger is locked.')));
     // It may have been asked again by itself meanwhile.
-    await Promise.race([
-      button(page, 'Ask again now')
-        .click()
-        .catch(() => {}),
-      says(page, 'It receives events from now on.'),
-    ]);
+    const asks = button(page, 'Ask again now').click();
+    await Promise.race([asks.catch(() => {}), says(page, 'It receives events from now on.')]);
     await says(page, 'It receives events from now on.');
 
     // An event fails. The page says why, and what comes next.

@@ -74,8 +74,8 @@ export class ServerClock {
   }
 
   /**
-   * The server's time at the latest, milliseconds since the epoch: it is not later than that, and at most a second later
-   * than {@link now}. Until the server has been asked, it is `now`.
+   * The server's time at the latest, milliseconds since the epoch, which is at most a second later than {@link now}.
+   * Until the server has been asked, it is `now`.
    */
   latest(): number {
     const now = this.now();

@@ -13,7 +13,7 @@ import type { DeliveryStarter } from './delivery-starter.js';
 import { sendUpdate } from './send-update.js';
 import type { Sender } from './start-calls.js';
 
-/** How long an act waits for the start of its delivery's execution: an event has its `202` before that. Milliseconds. */
+/** How long an act waits for the start of its delivery, milliseconds: an event has its `202` before that. */
 const STARTED_WITHIN_MS = 3_000;
 const LOOK_AGAIN_MS = 50;
 

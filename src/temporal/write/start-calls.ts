@@ -100,7 +100,7 @@ type StartPolicies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workf
  */
 export class StartCalls {
   private readonly options: StartCallOptions;
-  /** What is being kept for executions that run in other processes. */
+  /** Rows that are being kept for executions that run in other processes. */
   private readonly keeping = new Set<Promise<void>>();
 
   constructor(options: StartCallOptions) {

@@ -177,3 +177,61 @@ describe('Updates with empty arrays, empty documents and null [world]', () => {
     assert.deepEqual(await things.findOne({ _id: 'new' }), { _id: 'new' });
   });
 });
+
+describe('Updates of one command [world]', () => {
+  let connection: mongoose.Connection;
+
+  before(async () => {
+    const dbName = `updates${randomBytes(6).toString('hex')}`;
+    connection = await mongoose.createConnection(servers().mongodbUri, { dbName }).asPromise();
+  });
+  after(async () => {
+    await connection.dropDatabase();
+    await connection.close();
+  });
+
+  const fresh = <T extends mongo.Document>() =>
+    (connection.db as mongo.Db).collection<T>(`c${randomBytes(6).toString('hex')}`);
+
+  it('find what those before them wrote', async () => {
+    const things = fresh<{ _id: string | number; state: string; n: number }>();
+    await things.createIndex({ n: 1 }, { unique: true });
+    const documents = ['a', 'b', 'c', 1, 2].map((_id, n) => ({ _id, state: 'open', n }));
+    await things.insertMany(documents);
+    const to = (filter: object, set: object, upsert = false) => ({
+      updateOne: { filter, update: { $set: set }, upsert },
+    });
+    const { matchedCount, upsertedCount } = await things.bulkWrite([
+      to({ _id: 'a', state: 'open' }, { state: 'closed' }),
+      to({ _id: 'a', state: 'open' }, { state: 'twice' }),
+      to({ _id: 1, state: 'open' }, { state: 'closed' }),
+      to({ _id: 1, state: 'open' }, { state: 'twice' }),
+      to({ state: 'closed' }, { state: 'found' }),
+      { updateMany: { filter: { state: 'open' }, update: { $set: { state: 'many' } } } },
+      to({ _id: 'd' }, { state: 'new', n: 10 }, true),
+      to({ _id: 'd', n: 10 }, { n: 11 }),
+      // A unique value goes from one to another.
+      to({ _id: 'b' }, { n: 12 }),
+      to({ _id: 'c' }, { n: 1 }),
+    ]);
+    assert.deepEqual([matchedCount, upsertedCount], [9, 1]);
+    const all = await things.find().toArray();
+    assert.deepEqual(all.map(({ _id, state, n }) => `${_id} ${state} ${n}`).sort(), [
+      ...['1 closed 3', '2 many 4', 'a found 0', 'b many 12', 'c many 1', 'd new 11'],
+    ]);
+  });
+
+  it('before one that is refused are kept', async () => {
+    const things = fresh<{ _id: string; n: number }>();
+    await things.createIndex({ n: 1 }, { unique: true });
+    await things.insertMany(['a', 'b', 'c', 'd'].map((_id, n) => ({ _id, n })));
+    const updates = [10, 11, 11, 13].map((n, at) => ({
+      updateOne: { filter: { _id: 'abcd'.charAt(at) }, update: { $set: { n } } },
+    }));
+    await assert.rejects(things.bulkWrite(updates), { code: 11_000 });
+    assert.deepEqual(
+      (await things.find().sort({ _id: 1 }).toArray()).map(({ n }) => n),
+      [10, 11, 2, 3],
+    );
+  });
+});
