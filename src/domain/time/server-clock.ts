@@ -1,5 +1,3 @@
-import { UNITS } from '../basics/duration.js';
-
 /** Of each of these periods the best reading is kept, milliseconds. */
 const PERIOD_MS = 10_000;
 /** How many of the latest periods count: a server's clock that is set back is followed within a minute. */
@@ -9,6 +7,8 @@ const PERIODS = 6;
  * not. What is further back than this, milliseconds, is a server's clock that somebody has set.
  */
 const STANDS_STILL_MS = 1_000;
+/** Periods for which a question counts, an hour: the rates of two clocks differ a little. */
+const PERIODS_ASKED = 360;
 /** How much later than {@link ServerClock.now} the time may be said to be, milliseconds: a guard against set clocks. */
 const LATEST_MS = 1_000;
 
@@ -43,7 +43,8 @@ export class ServerClock {
       // The server's time may have been cut to whole milliseconds.
       const ahead = serverTime + 1 - askedAt;
       const { most } = this;
-      if (!most || ahead < most.ahead || askedAt - most.askedAt > UNITS.h) this.most = { askedAt, ahead };
+      if (!most || ahead < most.ahead || askedAt - most.askedAt > PERIODS_ASKED * PERIOD_MS)
+        this.most = { askedAt, ahead };
     }
     const period = Math.floor(at / PERIOD_MS);
     const ahead = serverTime - at;
