@@ -26,10 +26,11 @@ describe('the time of an event', () => {
   });
 
   const get = async (path: string) => (await client.request('GET', `/v18.0${path}`)).json;
-  const listed = (query: string) =>
+  /** Rows of deliveries that were attempted together may be written in parts. */
+  const listed = (query: string, count = 1) =>
     until(
       async () => (await get(`/deliveries?${query}`)).data as DeliverySummary[],
-      (found) => found.length > 0 && found.every(({ status }) => status === 'delivered'),
+      (found) => found.length >= count && found.every(({ status }) => status === 'delivered'),
     );
 
   it('is one in every view, and a resend does not move it', async () => {
@@ -69,7 +70,7 @@ describe('the time of an event', () => {
     const now = Date.now();
     const times = Array.from({ length: 12 }, (_, index) => now - index * MINUTE_MS);
     const { events } = await startGroup(system, client, endpointId, times);
-    const all = await listed('limit=100');
+    const all = await listed('limit=100', times.length);
     assert.equal(all.length, times.length);
     for (const { event_id, created_at } of all)
       assert.equal(created_at, events.find((event) => event.event_id === event_id)?.accepted_at);
