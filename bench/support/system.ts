@@ -104,7 +104,6 @@ export async function startServers(
       ...overrides,
     };
   };
-  await migrate(loadSettings(environment()), () => {});
   return {
     temporalAddress: temporal.address,
     namespace,
@@ -153,6 +152,8 @@ export async function startBenchSystem(
   wrapper?: readonly string[],
 ): Promise<BenchSystem> {
   const environment = servers.environment(overrides);
+  // Its database is its own, and would have no indexes: writes would cost less, and reads more.
+  await migrate(loadSettings(environment), () => {});
   const service = await startServiceProcess(environment, script, wrapper);
   const newAccount = () => createAccount(environment, service.url);
   return {
