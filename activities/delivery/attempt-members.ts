@@ -1,10 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { AttemptOrders, MadeAttempts } from '../../src/domain/records/row/attempt-orders.js';
-import { temporalClock } from '../../src/domain/time/shared-time.js';
 import type { Reports, ShowSoFar } from '../records/attempt-rows.js';
 import type { AttemptDelivery } from './attempt-delivery.js';
-import { handOver } from './hand-over.js';
+import { clockFrom, handOver } from './hand-over.js';
 import { LostTries } from './lost-tries.js';
 import { createMakeAttempts, type MakeAttemptsPorts } from './make-attempts.js';
 import { isolatedLane } from './side-by-side.js';
@@ -31,10 +30,7 @@ export function createAttemptMembers(dependencies: MakeAttemptsPorts & { attempt
   /** @throws if none could be made */
   return (request: AttemptOrders): Promise<MadeAttempts> => {
     const { info } = Context.current();
-    // By Temporal's clock, which is the workflow's: this machine's says only how long it has been since.
-    const began = { at: info.currentAttemptScheduledTimestampMs, since: performance.now() };
-    temporalClock.read(began.at);
-    const now = () => Math.max(Math.ceil(began.at + performance.now() - began.since), temporalClock.latest());
+    const now = clockFrom(info.currentAttemptScheduledTimestampMs);
     return tries.counted(info, (lost) =>
       makeAttempts(request, {
         lost,

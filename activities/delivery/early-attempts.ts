@@ -34,8 +34,7 @@ export class EarlyAttempts {
   private readonly claims = new Map<string, Promise<Report>>();
   /** Attempts that are being kept here, by delivery. */
   private readonly keeping = new Set<string>();
-  /** The worker stops: it begins no early attempts any more, and may not get the workflows of those under way. */
-  isStopping = false;
+  private stopping = false;
   private readonly make: AttemptDelivery;
 
   constructor(make: AttemptDelivery) {
@@ -48,7 +47,7 @@ export class EarlyAttempts {
    * @returns whether it does
    */
   begin(orders: readonly FirstOrder[], timeoutMs: number): boolean {
-    if (this.isStopping) return false;
+    if (this.stopping) return false;
     for (const order of orders) {
       const id = nameOf(order);
       if (!this.claims.has(id)) this.claims.set(id, this.makeOne(order, timeoutMs, true));
@@ -59,7 +58,12 @@ export class EarlyAttempts {
 
   /** Stops beginning early attempts: the worker stops, so another one may get their workflows and make the attempts. */
   stop(): void {
-    this.isStopping = true;
+    this.stopping = true;
+  }
+
+  /** The worker stops, and may not get the workflows of attempts under way. */
+  get isStopping(): boolean {
+    return this.stopping;
   }
 
   /**
@@ -103,7 +107,7 @@ export class EarlyAttempts {
   ): Promise<void> {
     const begun = orders.map((order) => this.claims.get(nameOf(order)));
     const reports = await Promise.all(begun);
-    if (!this.isStopping) await delay(UNCLAIMED_AFTER_MS);
+    if (!this.stopping) await delay(UNCLAIMED_AFTER_MS);
     const isUnclaimed = orders.every((order, index) => this.claims.get(nameOf(order)) === begun[index]);
     if (!isUnclaimed || begun.includes(undefined)) return;
     const names = orders.map(nameOf);

@@ -38,11 +38,20 @@ export async function timed(
   askedAt: number,
   make: (now: () => number) => Promise<Reports>,
 ): Promise<Reports> {
-  temporalClock.read(askedAt);
-  const began = performance.now();
-  // The task may have waited before that, here or on its way. Who is told a time that is too early retries too early.
-  const now = () => Math.max(Math.ceil(askedAt + performance.now() - began), temporalClock.latest());
+  const now = clockFrom(askedAt);
   return handOver(await make(now), now());
+}
+
+/**
+ * A clock that shows the workflow's time during an activity, at the latest: the activity may have waited before, here
+ * or on its way, and who is told a time that is too early retries too early.
+ *
+ * @param at time of Temporal that the activity brings, milliseconds since the epoch
+ */
+export function clockFrom(at: number): () => number {
+  temporalClock.read(at);
+  const began = performance.now();
+  return () => Math.max(Math.ceil(at + performance.now() - began), temporalClock.latest());
 }
 
 /** A report whose waits are shorter by what has passed of them, milliseconds. */

@@ -104,6 +104,8 @@ export async function startServers(
       ...overrides,
     };
   };
+  // For Temporal's namespace: what is measured without a system needs its search attributes.
+  await migrate(loadSettings(environment()), () => {});
   return {
     temporalAddress: temporal.address,
     namespace,

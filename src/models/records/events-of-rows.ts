@@ -52,19 +52,16 @@ export class EventsOfRows {
     if (others.length === 0) return found;
     const documents = await this.model.find({ _id: { $in: others } }, { sealed: 0 }).lean();
     // At once: payloads that are asked for at once are read together.
-    const read = await Promise.all(
-      documents.map((document) =>
-        this.toEvent(document).catch((error: unknown) => {
+    await Promise.all(
+      documents.map(async (document) => {
+        const event = await this.toEvent(document).catch((error: unknown) => {
           if (isRecordAltered(error) || isSealedTextError(error)) return error;
           throw error;
-        }),
-      ),
+        });
+        if (!(event instanceof Error)) this.remembered.set(document._id, event);
+        found.set(document._id, event);
+      }),
     );
-    for (const [at, event] of read.entries()) {
-      const id = documents[at]?._id ?? '';
-      if (!(event instanceof Error)) this.remembered.set(id, event);
-      found.set(id, event);
-    }
     return found;
   }
 

@@ -49,11 +49,8 @@ export class DeliveryControl {
     const updateId = name && actUpdateId(name, deliveryId(key));
     const deadline = performance.now() + STARTED_WITHIN_MS;
     for (;;) {
-      for (const workflowId of await this.deliveries.workflowIds(accountId, key)) {
-        const delivery = isGroup(workflowId) ? { delivery: deliveryId(key) } : {};
-        const record = await this.update(workflowId, { ...order, ...delivery }, updateId);
-        if (record) return record;
-      }
+      const record = await this.actNow(accountId, key, order, updateId);
+      if (record) return record;
       // Its event is accepted before its execution is started.
       const { status, run_id } = (await this.deliveries.get(accountId, key)) ?? {};
       if (!status || isClosed(status) || run_id) return undefined;
@@ -61,6 +58,21 @@ export class DeliveryControl {
         throw new DeliveryStateConflictError('The delivery has not started yet. Try again in a moment.');
       await delay(LOOK_AGAIN_MS);
     }
+  }
+
+  /** Acts upon a delivery whose execution is there; `undefined` if none is. */
+  private async actNow(
+    accountId: string,
+    key: DeliveryKey,
+    order: Act,
+    updateId?: string,
+  ): Promise<DeliveryRecord | undefined> {
+    for (const workflowId of await this.deliveries.workflowIds(accountId, key)) {
+      const delivery = isGroup(workflowId) ? { delivery: deliveryId(key) } : {};
+      const record = await this.update(workflowId, { ...order, ...delivery }, updateId);
+      if (record) return record;
+    }
+    return undefined;
   }
 
   private update(workflowId: string, order: Act, updateId?: string): Promise<DeliveryRecord | undefined> {

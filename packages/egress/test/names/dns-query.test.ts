@@ -31,7 +31,7 @@ describe('a question to DNS', () => {
       try {
         const first = await dnsServers([dns.address])('a.test').catch((error: UnresolvedNameError) => error);
         if (first instanceof UnresolvedNameError) return assert.equal(first.reason, found);
-        // What comes later than the resolution delay is told later; silence is not waited for.
+        // An answer after the resolution delay is told later. Nobody waits for a server that is silent.
         const answer = [v4, v6].includes('silence') ? first : ((await first.whole) ?? first);
         assert.equal(answer.addresses.map(({ address }) => address).join(' '), found);
         assert.equal(answer.ttlMs, 60_000);

@@ -22,8 +22,8 @@ type gatheredUpdates struct {
 	ids  map[string]bool
 }
 
-func gather(c backends.Collection) *gatheredUpdates {
-	return &gatheredUpdates{Collection: c, ids: map[string]bool{}}
+func gather() *gatheredUpdates {
+	return &gatheredUpdates{ids: map[string]bool{}}
 }
 
 // UpdateAll takes documents, to write them later.
