@@ -166,7 +166,7 @@ class Deliveries {
       this.isWoken = false;
       if (this.scope.consideredCancelled) this.machine.cancelSole(now);
       // Before attempts begin, which tell of their deliveries themselves.
-      await this.rows.keep(now);
+      await this.rows.keep(now, true);
       let { wakeAt, because, ...due } = this.beginDue(now);
       while (due.released.length > 0) {
         await this.attemptReleased(due, now);
@@ -282,6 +282,7 @@ class Deliveries {
     if (made?.kept)
       for (const { index, number } of attempts)
         if (number === 1 || !unmade.some((one) => one.index === index)) this.rows.isKept(index);
+    this.rows.ended(attempts, made?.kept === true);
     return unmade;
   }
 

@@ -1,9 +1,13 @@
 import { condition, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { MemberAttempt } from '../src/domain/delivery/attempt-order.js';
+import type { AttemptOrder, MemberAttempt } from '../src/domain/delivery/attempt-order.js';
 import type { GroupMachine, LiveGroup, Release } from '../src/domain/delivery/delivery-group.js';
 import type { TimelineItem } from '../src/domain/explain/timeline.js';
-import { type AttemptOrders, TURNS_OF_ATTEMPTS } from '../src/domain/records/row/attempt-orders.js';
+import {
+  type AttemptOrders,
+  type OrderToTell,
+  TURNS_OF_ATTEMPTS,
+} from '../src/domain/records/row/attempt-orders.js';
 import { type Told, type ToldRun, toldOf } from '../src/domain/records/told.js';
 import { encodedBytes } from '../src/domain/text/encoded-bytes.js';
 import { SHORT_STEP } from './short-step.js';
@@ -40,6 +44,8 @@ export class RowKeeper {
   private readonly kept: string[];
   /** Timeline entries of deliveries since then that their records do not contain. */
   private readonly said = new Map<number, TimelineItem[]>();
+  /** Those that whoever makes an attempt was given to tell. */
+  private readonly given = new Map<number, TimelineItem[]>();
   /** How often it was tried in a workflow task. */
   private tries = 0;
   /** An activity keeps what a workflow task could not. */
@@ -63,12 +69,34 @@ export class RowKeeper {
             ? 'Released: nothing in front of it in its order holds it up any more.'
             : 'Released: its endpoint takes deliveries again, or was changed.',
         };
-    for (const index of indexes) this.said.set(index, [...(this.said.get(index) ?? []), item]);
+    for (const index of indexes) {
+      // Whoever started an execution without a workflow task kept its rows.
+      if (this.tellsWithAttempts && this.kept[index] === '') this.isKept(index);
+      this.say(index, [item]);
+    }
+  }
+
+  /** A release is told with the attempt that it leads to. */
+  private get tellsWithAttempts(): boolean {
+    return (this.input.version ?? 0) >= 1;
+  }
+
+  private say(index: number, items: readonly TimelineItem[]): void {
+    this.said.set(index, [...(this.said.get(index) ?? []), ...items]);
   }
 
   /** The row of a delivery says what its record says. */
   isKept(index: number): void {
     this.kept[index] = this.recordText(index);
+  }
+
+  /** Attempts have ended. @param areKept the rows of their deliveries say what was given with their orders */
+  ended(attempts: readonly MemberAttempt[], areKept: boolean): void {
+    for (const { index } of attempts) {
+      const given = this.given.get(index);
+      this.given.delete(index);
+      if (given && !areKept) this.say(index, given);
+    }
   }
 
   get areAllKept(): boolean {
@@ -91,14 +119,30 @@ export class RowKeeper {
       turn,
       settings: { schedule, attempt_timeout_ms, park_limit_ms },
       seed: this.machine.seed,
-      orders: this.machine.orders(attempts),
+      orders: this.machine.orders(attempts).map((order) => this.withSaid(order)),
     };
   }
 
-  /** Has the rows of those kept to which something has happened: in this task, or, if that fails, by an activity. */
-  async keep(now: number): Promise<void> {
+  private withSaid(order: AttemptOrder): OrderToTell {
+    const { index } = order.attempt;
+    const said = this.tellsWithAttempts ? this.said.get(index) : undefined;
+    if (!said) return order;
+    this.said.delete(index);
+    this.given.set(index, said);
+    return { ...order, said };
+  }
+
+  /**
+   * Has the rows of those kept to which something has happened: in this task, or, if that fails, by an activity.
+   *
+   * @param isBeforeAttempts those that were only released may be attempted now: that is told with their attempts
+   */
+  async keep(now: number, isBeforeAttempts = false): Promise<void> {
     if (this.isKeeping) return;
-    const { untold } = this;
+    const untold =
+      isBeforeAttempts && this.tellsWithAttempts
+        ? this.untold.filter((index) => this.kept[index] !== this.recordText(index))
+        : this.untold;
     if (untold.length === 0) return;
     const told = this.tell(untold, now);
     const { keepRows } = proxyLocalActivities<Activities>({

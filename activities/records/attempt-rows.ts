@@ -77,7 +77,8 @@ export class AttemptRows {
   private settled(reports: Readonly<Reports>, at: number): Settled[] {
     const { orders } = this.request;
     const { positions, isNew } = this.options;
-    const some = positions.filter((position) => !this.over.has(position) && (isNew || reports[position]));
+    const isToTell = (position: number) => isNew || reports[position] || orders[position]?.said;
+    const some = positions.filter((position) => !this.over.has(position) && isToTell(position));
     const ordered = some.flatMap((position) => orders[position] ?? []);
     const own = some.map((position) => reports[position]);
     const deliveries = settledOrders({ ...this.request, orders: ordered }, own, at);

@@ -5,16 +5,19 @@ import type { Trigger } from '../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import type { DeliveryRecord } from '../../src/domain/delivery/delivery.js';
-import type { LiveGroup } from '../../src/domain/delivery/delivery-group.js';
+import { GROUP_VERSION, type LiveGroup } from '../../src/domain/delivery/delivery-group.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/endpoint/retry-schedule.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import type { AttemptOrders } from '../../src/domain/records/row/attempt-orders.js';
+import { TIMINGS } from '../../src/domain/timings.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { deliver } from '../../workflows/index.js';
+import { release } from '../../workflows/messages.js';
 import { answered } from '../support/parts/answered.js';
 import { groupOf } from '../support/parts/group-of.js';
 import { startStubWorker } from '../support/parts/stub-worker.js';
 import { temporalOfRun } from '../support/servers.js';
+import { until } from '../support/until.js';
 
 describe('deliver', () => {
   let temporal: TemporalConnection;
@@ -77,6 +80,59 @@ describe('deliver', () => {
       record?.attempts.map(({ number }) => number),
       [1],
     );
+  });
+
+  it('tells of a release with the attempt that it leads to, again if its row is not kept, and before it if it is old', async () => {
+    for (const version of [undefined, GROUP_VERSION]) {
+      const key = { account_id: newId('account'), event_id: newId('event'), endpoint_id: newId('endpoint') };
+      const { endpoint_id } = key;
+      const taskQueue = `stub-${key.event_id}`;
+      const steps: string[] = [];
+      let calls = 0;
+      const failing = {
+        kind: 'not_attempted',
+        endpoint: 'failing',
+        since: '',
+        look_again_ms: 3_600_000,
+      } as const;
+      const stop = await startStubWorker(temporal, taskQueue, {
+        attemptMembers: async ({ orders }) => {
+          calls += 1;
+          steps.push(...orders.map(({ said = [] }) => `attempt ${said.map(({ type }) => type)}`));
+          if (calls === 1) return { reports: [failing], kept: true };
+          return calls === 2 ? { reports: [null], kept: false } : { reports: [answered(200)], kept: true };
+        },
+        keepRows: async ({ deliveries }) => {
+          steps.push(...deliveries.map(({ said = [] }) => `keep ${said.map(({ type }) => type)}`));
+          return true;
+        },
+      });
+      try {
+        const args: [LiveGroup] = [
+          groupOf(key, {
+            ...(version && { version }),
+            isolated: true,
+            timings: { ...TIMINGS, group_broken_ms: 1 },
+          }),
+        ];
+        const workflowId = deliveryWorkflowId(key.account_id, key);
+        const { client } = temporal;
+        const handle = await client.workflow.start<typeof deliver>('deliver', {
+          workflowId,
+          taskQueue,
+          args,
+        });
+        await until(async () => steps.includes('attempt '), Boolean);
+        await until(async () => (await handle.describe()).raw.pendingActivities?.length === 0, Boolean);
+        await handle.signal(release, { endpoint_id });
+        await handle.result();
+      } finally {
+        await stop();
+      }
+      const told = version ? [] : ['keep released'];
+      const given = version ? 'attempt released' : 'attempt ';
+      assert.deepEqual(steps, ['keep ', 'attempt ', ...told, given, given]);
+    }
   });
 
   it('goes through the whole default schedule, scaled down a hundred thousand times', async () => {

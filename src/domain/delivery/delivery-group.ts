@@ -17,10 +17,17 @@ import type { DeliverySnapshot } from './delivery-state.js';
 import { type MemberState, summarizeMembers } from './group-summary.js';
 
 /**
+ * Version of the commands of new executions. 1: a release is told with the attempt that it leads to, and not before.
+ */
+export const GROUP_VERSION = 1;
+
+/**
  * Deliveries that are made together, each by its own schedule; in most executions one. A Temporal payload: what the
  * workflow `deliver` starts with.
  */
 export interface LiveGroup extends DeliveryGroup, DeliverySettings {
+  /** {@link GROUP_VERSION} when the execution was started; absent: 0. */
+  version?: number;
   /**
    * Endpoints that were known to be failing or busy when the deliveries were accepted. First attempts at them wait. By
    * endpoint.

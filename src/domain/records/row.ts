@@ -87,7 +87,7 @@ export function deliveryAfter(
   const made = attempts[known.attempts.length]?.at;
   const items = [
     ...beginning(before, event, run, { record, isLater, until: made && made < at ? made : at }),
-    ...said,
+    ...toldUntil(said, made).filter((item) => !before?.timeline.some((other) => isSameEntry(other, item))),
     ...changesOf(known, shown, ended > at ? ended : at),
   ];
   const end = items.findLast((item) => item.status !== undefined);
@@ -96,6 +96,11 @@ export function deliveryAfter(
   // Attempts are known when they end, and told when they began.
   others.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   return { delivery, timeline: accepted ? [accepted, ...others] : [], progress, max_attempts };
+}
+
+/** An entry is told once more by whoever cannot know that it was kept. */
+function isSameEntry(one: TimelineItem, other: TimelineItem): boolean {
+  return one.at === other.at && one.type === other.type && one.text === other.text;
 }
 
 /**

@@ -18,7 +18,12 @@ import {
   type NamedTarget,
   namedEvent,
 } from '../../domain/delivery/delivery.js';
-import { GroupMachine, type LiveGroup, waitFromStart } from '../../domain/delivery/delivery-group.js';
+import {
+  GROUP_VERSION,
+  GroupMachine,
+  type LiveGroup,
+  waitFromStart,
+} from '../../domain/delivery/delivery-group.js';
 import type { DeliverySnapshot } from '../../domain/delivery/delivery-state.js';
 import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
 import type { HeldBack } from '../../domain/endpoint/breaker/circuit-breaker.js';
@@ -249,7 +254,7 @@ export class StartCalls {
     const handle = await client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
       ...options,
       taskQueue,
-      args: [{ ...input, ...timingsOfInput(timings) }],
+      args: [{ version: GROUP_VERSION, ...input, ...timingsOfInput(timings) }],
     } as WorkflowStartOptions<typeof deliver>);
     observer?.started(deliveries.length, (performance.now() - began) / 1_000, isGroup(handle.workflowId));
     // Another process may have got the workflow, which then asks for the rows of what was attempted here.

@@ -3,7 +3,7 @@ import type { Duration } from '@temporalio/common';
 import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { GroupMachine, type LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
+import { GROUP_VERSION, GroupMachine, type LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import type { HeldBack } from '../../../src/domain/endpoint/breaker/circuit-breaker.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { release as releaseWaiting } from '../../../src/temporal/write/parked-deliveries.js';
@@ -136,6 +136,32 @@ export const LIVE_GROUPS: Scenarios = {
           await handle.signal(release, { endpoint_id: third });
         },
       );
+    },
+  },
+  'deliver-many-released-and-told-with-attempts': {
+    async play({ system }) {
+      const reports = [[null], [delivered()], [delivered()], [delivered()]];
+      return withStub({ system }, reports, async (group, run, taskQueue) => {
+        const endpoints = group.deliveries.map(({ endpoint_id }) => endpoint_id);
+        const reason: HeldBack = {
+          kind: 'not_attempted',
+          endpoint: 'failing',
+          since: AT,
+          look_again_ms: 3_600_000,
+        };
+        const held = Object.fromEntries(endpoints.map((endpoint_id) => [endpoint_id, reason]));
+        const version = GROUP_VERSION;
+        const handle = await run({ ...group, version, isolated: true, held }, '1h');
+        const accountId = group.events[0]?.account_id ?? '';
+        const startedAt = new Date().toISOString();
+        const { workflowId } = handle;
+        const waiting = { id: '', accountId, workflowId, begins: taskQueue, attempts: 0, startedAt };
+        const [first = '', ...others] = endpoints;
+        await releaseWaiting(system.temporal.client, [waiting], first);
+        const types = async () => eventTypes(await fetchHistory(system, workflowId));
+        await until(types, (all) => all.filter((type) => type === 'ACTIVITY_TASK_COMPLETED').length === 2);
+        for (const endpoint_id of others) await handle.signal(release, { endpoint_id, direct: true });
+      });
     },
   },
   'deliver-many-carried-on': {

@@ -118,6 +118,35 @@ describe('attempts that an execution asks for', () => {
     assert.equal(made.kept, true);
   });
 
+  it('tell what was said of them while they are in flight, if it takes long', async () => {
+    const said = [{ at: STARTED, type: 'released' as const, text: 'Released.' }];
+    const request = asked(5);
+    const told: unknown[] = [];
+    const keep = async ({ turn, deliveries }: Told) => {
+      told.push([turn, deliveries.map((one) => one.said)]);
+      return new Set<string>();
+    };
+    const ends = { note: async () => {} };
+    const make = createMakeAttempts({ rows: { keep }, ends } as never);
+    await make(
+      { ...request, orders: request.orders.map((order) => ({ ...order, said })) },
+      {
+        lost: 0,
+        make: async (_, showSoFar) => {
+          for (let times = 0; times < 2; times += 1) {
+            showSoFar([null], Date.parse(STARTED));
+            await setImmediate();
+          }
+          return [null];
+        },
+      },
+    );
+    assert.deepEqual(told, [
+      [5, [said]],
+      [6, [said]],
+    ]);
+  });
+
   it('ask for no records if nobody can have made them', async () => {
     assert.deepEqual((await makes(asked(1))).positions, [0]);
   });

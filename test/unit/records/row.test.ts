@@ -50,10 +50,15 @@ const delivered = (...attempts: Attempt[]): DeliveryRecord => ({ status: 'delive
 function tell(
   before: WholeDelivery | undefined,
   record: DeliveryRecord,
-  { run = RUN, seconds = 1, isLater = false }: { run?: ToldRun; seconds?: number; isLater?: boolean } = {},
+  {
+    run = RUN,
+    seconds = 1,
+    isLater = false,
+    said = [],
+  }: { run?: ToldRun; seconds?: number; isLater?: boolean; said?: TimelineItem[] } = {},
 ): WholeDelivery {
   const snapshot = { record, state: { kind: 'closed' as const }, failed: 0 };
-  const told = { ...EVENT, ...KEY, snapshot, max_attempts: 3 };
+  const told = { ...EVENT, ...KEY, snapshot, max_attempts: 3, said };
   const attempts = record.attempts.map(viewAttempt);
   return deliveryAfter(before, EVENT, run, told, { attempts, at: at(seconds), isLater });
 }
@@ -95,6 +100,20 @@ describe('what a run that tells of a delivery is to its row', () => {
 
 describe('a delivery after what its execution tells', () => {
   const open = tell(undefined, failed(attempt(1, 0)));
+
+  it('tells once what is said with an attempt, before it, by whatever clock', () => {
+    const said: TimelineItem[] = [{ at: at(11), type: 'released', text: 'Released.' }];
+    const shown = tell(open, failed(attempt(1, 0)), { seconds: 11, said });
+    assert.deepEqual(told(shown).at(-1), [at(11), 'released', '']);
+    for (const before of [open, shown]) {
+      const closed = tell(before, delivered(attempt(1, 0), attempt(2, 10, 200)), { seconds: 12, said });
+      assert.deepEqual(told(closed).slice(-3), [
+        [at(10), 'released', ''],
+        [at(10), 'attempt', 2],
+        [at(10.02), 'closed', ''],
+      ]);
+    }
+  });
 
   it('begins with its event, and tells each attempt once', () => {
     const closed = tell(open, delivered(attempt(1, 0), attempt(2, 10, 200)), { seconds: 10.02 });

@@ -4,7 +4,14 @@ import type { DeliverySettings } from '../../delivery/delivery.js';
 import { DeliveryMachine } from '../../delivery/delivery-machine.js';
 import type { DeliverySnapshot } from '../../delivery/delivery-state.js';
 import { groupJitter } from '../../endpoint/retry-schedule.js';
+import type { TimelineItem } from '../../explain/timeline.js';
 import type { ToldDelivery, ToldRun } from '../told.js';
+
+/** An attempt to make, and what is told of its delivery with it. A Temporal payload. */
+export interface OrderToTell extends AttemptOrder {
+  /** Timeline entries that led to the attempt and that the record does not contain. */
+  said?: TimelineItem[];
+}
 
 /** Attempts that an execution asks for together, whose rows are kept then. A Temporal payload. */
 export interface AttemptOrders {
@@ -14,7 +21,7 @@ export interface AttemptOrders {
   settings: DeliverySettings;
   /** Of the execution's jitter. */
   seed: string;
-  orders: AttemptOrder[];
+  orders: OrderToTell[];
   /** So many earlier workflow tasks may have made them. */
   lost_tries?: number;
   /** Whoever accepted the events has begun first attempts. */
@@ -47,7 +54,7 @@ export function settledOrders(
   now: number,
 ): ToldDelivery[] {
   const surroundings = { now: () => now, random: (attempt: number) => groupJitter(seed, attempt) };
-  return orders.map(({ event, snapshot, schedule = settings.schedule, ...target }, position) => {
+  return orders.map(({ event, snapshot, schedule = settings.schedule, said, ...target }, position) => {
     const own = structuredClone(snapshot);
     const machine = DeliveryMachine.from({ ...settings, schedule }, surroundings, own);
     const report = reports[position];
@@ -56,7 +63,7 @@ export function settledOrders(
     const max_attempts = schedule.length + 1;
     const { endpoint_id, order_key } = target;
     const of = { account_id, event_id, event_kind, endpoint_id, ...(order_key && { order_key }) };
-    return { ...of, snapshot: machine.snapshot, max_attempts };
+    return { ...of, snapshot: machine.snapshot, max_attempts, ...(said && { said }) };
   });
 }
 
