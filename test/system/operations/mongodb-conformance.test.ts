@@ -302,6 +302,39 @@ describe('MongoDB operations that Hookline uses [world]', () => {
     assert.equal(await collection.countDocuments({ anything: { $lt: 'x' } }), 1);
   });
 
+  it('finds elements of arrays by an index, in order, whatever their text looks like', async () => {
+    const collection = fresh();
+    await collection.createIndexes([
+      { key: { account: 1, anything: 1, count: 1 } },
+      { key: { account: 1, count: 1 } },
+    ]);
+    const odd = ['x', '["x"]', 'a"x"', '"x"', 'ü', 'x y', 'k:1-2_3.z+/=', '<x>', '\u2028', '[', ''];
+    const arrays = odd.map((text, index) => ({
+      ...{ _id: `array-${index}`, account: 'a', count: index, anything: ['w', text] },
+    }));
+    const texts = odd.map((text, index) => ({
+      ...{ _id: `text-${index}`, account: 'a', count: 100 + index, anything: text },
+    }));
+    const others = arrays.map((one) => ({ ...one, _id: `other-${one._id}`, account: 'b' }));
+    const numbers = [{ _id: 'numbers', account: 'a', count: 50, anything: [1, 2] }];
+    await collection.insertMany([...others, ...texts, ...arrays, ...numbers] as Thing[]);
+    const ids = async (anything: unknown, limit = 100) => {
+      const found = collection.find({ account: 'a', anything } as object).sort({ count: -1 });
+      return (await found.limit(limit).toArray()).map(({ _id }) => _id);
+    };
+    for (const [index, text] of odd.entries())
+      assert.deepEqual(await ids(text), [`text-${index}`, `array-${index}`], text);
+    const both = ['text-4', 'text-0', 'array-4', 'array-0'];
+    assert.deepEqual(await ids({ $in: ['x', 'ü'] }), both);
+    assert.deepEqual(await ids({ $in: ['x', 'k:1-2_3.z+/='] }, 3), ['text-6', 'text-0', 'array-6']);
+    assert.deepEqual(await ids({ $in: ['x', 2] }), ['text-0', 'numbers', 'array-0']);
+    assert.deepEqual(await ids({ $in: [] }), []);
+    assert.deepEqual(await ids('w', 2), ['array-10', 'array-9']);
+    const plan = await planOf(collection.find({ account: 'a', anything: 'x' } as object).sort({ count: -1 }));
+    assert.doesNotMatch(plan, READS_ALL);
+    assert.match(plan, /account_1_anything_1_count_1/);
+  });
+
   it('pages in both directions by an indexed field, missing values first', async () => {
     const collection = fresh();
     await collection.createIndex({ account: 1, count: 1 });

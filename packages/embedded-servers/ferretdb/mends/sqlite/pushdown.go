@@ -87,6 +87,7 @@ func (p *pushdown) filter(filter *types.Document) {
 
 var (
 	simpleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	plainText  = regexp.MustCompile(`^[A-Za-z0-9_:./+=-]+$`) // as JSON it is itself
 	comparison = map[string]string{"$eq": "BETWEEN ? AND ?", "$gt": ">= ?", "$gte": ">= ?", "$lt": "<= ?", "$lte": "<= ?"}
 )
 
@@ -124,9 +125,30 @@ func (p *pushdown) compare(field, operator string, operand any) {
 	}
 	term = metadata.Expression(field) + " " + term
 	if p.mayHoldArrays(field) { // they match by element, which is for the handler to see
-		term = "(" + term + " OR " + isArray(field) + ")"
+		term, args = p.orArrays(field, operator, term, args)
 	}
 	p.terms, p.args = append(p.terms, term), append(p.args, args...)
+}
+
+// orArrays lets arrays through, too: all of them, unless what is asked for are elements that the text of an array has as
+// they are. Then few are found, each part by an index of its own, which SQLite does not try for an OR beside an order.
+func (p *pushdown) orArrays(field, operator, term string, args []any) (string, []any) {
+	var parts []string
+	var texts []any
+	for _, value := range args {
+		if text, ok := value.(string); ok && plainText.MatchString(text) && (operator == "$eq" || operator == "$in") {
+			parts, texts = append(parts, "instr("+metadata.Expression(field)+", ?)"), append(texts, `"`+text+`"`)
+		}
+	}
+	if len(parts) < max(len(args), 1) {
+		return "(" + term + " OR " + isArray(field) + ")", args
+	}
+	found := func(terms ...string) string {
+		where := strings.Join(append(slices.Clone(p.terms), terms...), " AND ")
+		return fmt.Sprintf("SELECT rowid FROM %q WHERE %s", p.meta.TableName, where)
+	}
+	either := found(term) + " UNION ALL " + found(isArray(field), "("+strings.Join(parts, " OR ")+")")
+	return "rowid IN (" + either + ")", slices.Concat(p.args, args, p.args, texts)
 }
 
 // mayHoldArrays returns whether the field is an array in any document that the terms so far let through. Without an
