@@ -18,7 +18,7 @@ interface Place {
   doneMs: number | undefined;
 }
 
-/** What an endpoint got of one order, and what is known of its deliveries. */
+/** Requests of one order at an endpoint, and its deliveries. */
 interface Stream {
   rule: OrderRule;
   requests: readonly Received[];
@@ -58,7 +58,7 @@ export const order: Check = (collected) => {
   });
 };
 
-/** What each rule finds in a stream, in words. */
+/** Each has its findings in a stream, in words. */
 const STREAM_RULES: readonly ((stream: Stream) => string[])[] = [
   numberedTwice,
   wrongHeaders,
@@ -67,7 +67,7 @@ const STREAM_RULES: readonly ((stream: Stream) => string[])[] = [
   postedLater,
 ];
 
-/** What was sent again may have no number: its endpoint got it by a replay. */
+/** A delivery that was sent again may have no number: its endpoint got it by a replay. */
 function withoutNumber(requests: readonly Received[], views: Stream['views']): string[] {
   return requests
     .filter(({ eventId, order: of }) => {
