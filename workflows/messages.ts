@@ -9,7 +9,7 @@ import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { ReplayIntervention, ReplayProgress } from '../src/domain/replay/replay.js';
 import { cutText } from '../src/domain/text/unicode.js';
 
-/** Who steers a delivery: the id of an API key, or a name given in Temporal UI, which can send anything or nothing. */
+/** Author of an action: the id of an API key, or a name given in Temporal UI, which can send anything or nothing. */
 export interface Operator {
   by?: string;
   /** The replay that acts for them. */
@@ -47,7 +47,7 @@ export function actIn(order: unknown): Partial<Act> {
   return typeof order === 'string' ? { action: order as Action } : ((order ?? {}) as Partial<Act>);
 }
 
-/** Who acts, whatever was sent. */
+/** Author of an action, whatever was sent. */
 export function actorOf(operator: unknown): DeliveryActor {
   // An act by its name alone says nobody's.
   const sent = typeof operator === 'string' ? undefined : operator;

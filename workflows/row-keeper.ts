@@ -44,7 +44,7 @@ export class RowKeeper {
   private readonly kept: string[];
   /** Timeline entries of deliveries since then that their records do not contain. */
   private readonly said = new Map<number, TimelineItem[]>();
-  /** Those that whoever makes an attempt was given to tell. */
+  /** Entries that were given to the activity of an attempt to report. */
   private readonly given = new Map<number, TimelineItem[]>();
   /** How often it was tried in a workflow task. */
   private tries = 0;
@@ -70,7 +70,7 @@ export class RowKeeper {
             : 'Released: its endpoint takes deliveries again, or was changed.',
         };
     for (const index of indexes) {
-      // Whoever started an execution without a workflow task kept its rows.
+      // The process that started an execution without a workflow task has stored its rows.
       if (this.tellsWithAttempts && this.kept[index] === '') this.isKept(index);
       this.say(index, [item]);
     }
@@ -157,8 +157,7 @@ export class RowKeeper {
   }
 
   /**
-   * Indexes of deliveries to which something has happened since they were told of last. Of one with an attempt in
-   * flight, whoever makes the attempt tells.
+   * Deliveries that changed since their last report. The activity that makes an attempt reports deliveries in flight.
    */
   private get untold(): number[] {
     return this.kept.flatMap((kept, index) => {

@@ -63,8 +63,8 @@ export const TIMINGS = {
    */
   data_key_lifetime_ms: 10_000,
   /**
-   * A process may accept events with a data key for its lifetime after it was deleted, and store these a moment
-   * later. So whoever deletes a key looks once more after this.
+   * A process may accept events with a data key for its lifetime after it was deleted, and store these a moment later.
+   * So the process that deletes a key looks once more after this time.
    */
   keys_remembered_ms: 12_000,
   /** How often a process says that it is there, and looks whether others are. */

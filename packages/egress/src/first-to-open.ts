@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { ResolvedAddress } from './names/name-answer.js';
 
 /**
- * The most addresses of one name that an attempt tries: whoever owns a name must not have this service connect to
+ * The most addresses of one name that an attempt tries: the owner of a name must not make this service connect to
  * thousands.
  */
 const MAX_TRIED = 8;
@@ -81,7 +81,7 @@ function inTurns(addresses: readonly ResolvedAddress[]): ResolvedAddress[] {
     .filter((address) => address !== undefined);
 }
 
-/** That this machine has no way to an address says nothing about the endpoint, if another address was reached. */
+/** Errors of this machine's own network. They say nothing about the endpoint if another address was reached. */
 const NO_WAY = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
 function mostTelling(errors: readonly unknown[]): unknown {

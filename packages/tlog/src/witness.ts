@@ -41,7 +41,8 @@ export type Witness = (body: string) => Promise<Answer>;
 
 /**
  * A witness (C2SP tlog-witness): it cosigns a checkpoint only if that continues the one that it cosigned before, and
- * remembers it first. So nobody is shown a log of two histories with its cosignature, whoever has the log's key.
+ * remembers it first. So nobody is shown a log of two histories with its cosignature, not even by the holder of the
+ * log's key.
  */
 export function createWitness({ signer, logs, state }: WitnessOptions): Witness {
   const answerNow = async (body: string): Promise<Answer> => {

@@ -133,7 +133,7 @@ export async function reapply(
     await start(planOf(account_id, erasure));
     return 'applied';
   }
-  // What was restored may not know that its key was erased.
+  // Restored data may not record that its key was erased.
   await dataKeys.erase(account_id, erasure.key.id);
   const known = await erasures.get(account_id, erasure.id);
   if (!known) {

@@ -102,9 +102,9 @@ export class DeliveryOrder {
   }
 
   /**
-   * Rows were kept of deliveries that have closed, or wait for their place: wakes what no longer has to wait. Whoever
-   * closes the one in front, and whoever parks the one behind it, looks after its own row is written, so one of them
-   * sees both.
+   * Rows were kept of deliveries that have closed, or wait for their place: wakes what no longer has to wait. The
+   * process that closes the one in front and the process that parks the one behind it both look after they have written
+   * their row, so one of them sees both.
    */
   async kept(deliveries: readonly (DeliveryKey & { account_id: string })[]): Promise<void> {
     for (const { account_id, endpoint_id, event_id } of deliveries) {

@@ -235,7 +235,7 @@ export type RowWithoutRecord = Omit<DeliveryRow, 'record' | 'revision' | 'turn'>
  */
 export interface RowFacts {
   last_attempt?: LastAttempt;
-  /** Of an open one, how many attempts it has at most. */
+  /** Maximum number of attempts, while it is open. */
   max_attempts?: number;
   /** Somebody paused it. */
   paused?: true;

@@ -17,7 +17,7 @@ interface HeldBlock {
   inHand: Set<number>;
 }
 
-/** A number for one event. Whoever took it says what became of it. */
+/** A number for one event. Its taker reports whether it was used. */
 export interface TakenNumber {
   number: number;
   /** An event has it. */

@@ -15,7 +15,7 @@ export interface Closing extends Pick<AcceptedEvent, 'account_id' | 'event_id' |
   status: ClosedStatus;
   /** How many attempts it took. */
   attempts: number;
-  /** Of a delivery that is traced: what its span is made of. */
+  /** Fields of the span, if the delivery is traced. */
   traced?: Required<Pick<AcceptedEvent, 'traceparent' | 'accepted_at'>> & Pick<AcceptedEvent, 'tracestate'>;
 }
 

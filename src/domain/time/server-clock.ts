@@ -1,4 +1,4 @@
-/** Of each of these periods the best reading is kept, milliseconds. */
+/** Length of a period (ms). The best reading of each period is kept. */
 const PERIOD_MS = 10_000;
 /** How many of the latest periods count: a server's clock that is set back is followed within a minute. */
 const PERIODS = 6;

@@ -40,7 +40,7 @@ export class LogAudit {
    * @throws LogAlteredError if a tile is not what it was
    */
   async goOn(tree: SignedTree, until: number): Promise<boolean> {
-    // By a clock that whoever has MongoDB cannot stop.
+    // By a clock that access to MongoDB does not suffice to stop.
     if (performance.now() - this.doneAt < this.everyMs) return true;
     this.underWay ??= { tree, size: 0, edge: [] };
     const state = this.underWay;

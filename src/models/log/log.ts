@@ -37,7 +37,7 @@ import { type LogHead, LogHeads } from './log-head.js';
 import { LogStamps } from './log-stamps.js';
 import { LogTiles } from './log-tiles.js';
 
-/** That a record is in the log. */
+/** Proof that a record is in the log. */
 export interface Inclusion {
   proof: Buffer[];
   head: OpenedCheckpoint;

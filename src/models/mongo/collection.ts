@@ -47,7 +47,7 @@ type FieldOptions = Pick<
 > & {
   /** Only of text that may be empty. */
   required?: false;
-  /** Of documents inside others. */
+  /** `false` for documents inside others. */
   _id?: false;
 };
 

@@ -5,8 +5,8 @@ import { driverCollection } from './collection.js';
 import { inOnePass } from './in-order.js';
 
 /**
- * Tags of one kind of documents: whoever has the database alone can write none that is right. A tag is of a text that
- * says all that is believed of the document, and stands in it from its first write on.
+ * Tags of one kind of documents: with the database alone, nobody can write a correct one. A tag is of a text that says
+ * all that is believed of the document, and stands in it from its first write on.
  */
 export class Tags {
   private readonly box: SecretBox | undefined;

@@ -88,7 +88,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
     const key = await this.remember(id, async () => {
       const start = performance.now();
       const found = await this.upsert(id, accountId);
-      // What it seals is opened soon. Neither is remembered for longer than the other.
+      // Payloads that it seals are opened soon. Both entries expire together.
       this.remembered.set(`${accountId} ${found.id}`, Promise.resolve(found), { start });
       return found;
     });
@@ -236,7 +236,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
         .lean();
       if (document.key_id === key_id) return { id: key_id, key };
       if (document.sealed !== OVERWRITTEN) return this.unwrap(document);
-      // Whoever overwrote it was interrupted, or is about to delete it.
+      // The process that overwrote it was interrupted, or is about to delete it.
       await this.model.deleteOne({ _id, sealed: OVERWRITTEN });
       return this.upsert(_id, account_id);
     } catch (error) {

@@ -200,7 +200,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
         if (ended) yield { account_id: document._id, ...block, until: ended };
       }
     }
-    // All of theirs were settled by whoever asked, before it asked for more.
+    // The holder settled all of theirs before it asked for more.
     await this.holders.deleteMany({ _id: { $in: [...until.keys()] } });
   }
 

@@ -148,7 +148,7 @@ export class DeliveryStarter implements StartPlanner {
 
   async offered({ event_id }: AcceptedEvent): Promise<void> {
     this.unstarted.offer(event_id);
-    // What has happened before, and is told late, is older than what was said last.
+    // An event that is offered late is older than this process's last report to the feed.
     if (idTime(event_id) < sharedNow() - TOLD_LATE_MS) await this.feedOrder.beat();
   }
 

@@ -48,7 +48,7 @@ export class PacedQueue {
     this.call(name, false);
   }
 
-  /** Who waits goes before all that were not promoted. */
+  /** Moves a waiting item before all that were not promoted. */
   promote(name: string): void {
     if (this.waiting.has(name)) this.promoted.add(name);
   }

@@ -61,7 +61,7 @@ export class NumberTexts {
     return offsets;
   }
 
-  /** Of members of the same name the last one counts, as for `JSON.parse`. */
+  /** Members by name. Of several with one name the last counts, as for `JSON.parse`. */
   private members(object: number): Map<string, number> {
     const offsets = new Map<string, number>();
     let at = this.skipSpace(object + 1);

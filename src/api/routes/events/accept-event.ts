@@ -34,7 +34,7 @@ export interface EventRequest {
   body: Buffer;
   /** A repeat with the same key, body and business keys gives the first acceptance again. */
   idempotencyKey?: string | undefined;
-  /** Of the kind's schema; absent: the newest. */
+  /** Version of the kind's schema; absent: the newest. */
   schemaVersion?: number | undefined;
   /** Business keys that are not in the body. */
   keys: readonly BusinessKey[];

@@ -19,12 +19,12 @@ export interface AttemptOrders {
   /** Number of the report that is made before all of them have ended; after that, one more. */
   turn: number;
   settings: DeliverySettings;
-  /** Of the execution's jitter. */
+  /** Seed of the execution's jitter. */
   seed: string;
   orders: OrderToTell[];
   /** So many earlier workflow tasks may have made them. */
   lost_tries?: number;
-  /** Whoever accepted the events has begun first attempts. */
+  /** The process that accepted the events and has begun the first attempts. */
   begun?: Begun;
 }
 

@@ -82,7 +82,7 @@ export interface StartPlanner {
   /** So much waits to be started that producers should slow down. */
   readonly isBehind: boolean;
   readonly feedOrder: Pick<FeedOrder, 'begin' | 'end' | 'stored'>;
-  /** An event may be stored from now on: whoever looks after this process finds it, if it dies. */
+  /** An event may be stored from now on: the process that looks after this one finds it, if this one dies. */
   offered(event: AcceptedEvent): Promise<void>;
   /** It has not been planned, and will not be. */
   withdrawn(event: AcceptedEvent): void;
@@ -233,7 +233,7 @@ export class EventIntake {
     }
   }
 
-  /** Answers with the stored event. Whoever accepted it may have died before it took its places. */
+  /** Answers with the stored event. The process that accepted it may have died before it took its places. */
   private repeated({ event, ...waiting }: WaitingOffer, kept: KeptEvent): void {
     const { feedOrder } = this.planner;
     const isSame = kept.event_id === event.event_id;

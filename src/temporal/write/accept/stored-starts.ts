@@ -80,7 +80,7 @@ export class StoredStarts {
   /** All of an event's deliveries have rows: their executions were started. Temporal may have removed them since. */
   private async isBegun({ event_id }: NamedEvent, targets: readonly StoredTarget[]): Promise<boolean> {
     const ids = targets.map(({ endpoint_id }) => deliveryId({ event_id, endpoint_id }));
-    // Whoever cannot tell starts them: nothing is started twice while Temporal has it.
+    // If this cannot be determined, they are started: Temporal starts nothing twice while it has the execution.
     const begun = await this.search.existing(ids).catch(() => new Set());
     return begun.size === ids.length;
   }
