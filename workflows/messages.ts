@@ -106,9 +106,9 @@ export type ReplayUpdate = UpdateDefinition<ReplayProgress, [Operator | undefine
 
 /** Actions of an operator on a replay, by their names in the HTTP interface. */
 export const REPLAY_UPDATES: Record<ReplayIntervention['action'], ReplayUpdate> = {
-  /** Act on nothing more until the replay is resumed. What is under way ends: about a second's worth. */
+  /** Act on nothing more until the replay is resumed. Work in progress is completed: about a second's worth. */
   pause: defineUpdate('pauseReplay'),
   resume: defineUpdate('resumeReplay'),
-  /** Act on nothing more at all. What has been done stays. */
+  /** Act on nothing more at all. Completed work stays. */
   cancel: defineUpdate('cancelReplay'),
 };

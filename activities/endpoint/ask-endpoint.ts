@@ -49,7 +49,7 @@ interface VerificationContext {
 /** Whether an endpoint wants events, or why that is not known. */
 type VerificationResult = { wanted: true; allowed_rate?: number } | { wanted: false; reason: string };
 
-/** A question to an endpoint, and what answers of success mean. What all requests have is added. */
+/** A question to an endpoint, and what answers of success mean. The headers of all requests are added. */
 interface Question extends Pick<HttpRequest, 'method' | 'body'> {
   /** Absent: the endpoint's own. */
   url?: string;

@@ -134,7 +134,10 @@ export class Keeper implements DeliveryRows {
     return { events, altered };
   }
 
-  /** Rows as they are stored. Who wrote a closed one may have been killed before its segment was made: it gets one. */
+  /**
+   * Rows as they are stored. The process that wrote a closed one may have been killed before it made the segment: it
+   * gets one.
+   */
   private async known(keys: readonly DeliveryKey[]): Promise<Map<string, KnownRow>> {
     const { rows } = this.options;
     const ids = keys.map(deliveryId);

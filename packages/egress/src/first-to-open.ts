@@ -19,8 +19,8 @@ export interface Opened {
 /**
  * Opens a connection to one of several addresses of a name, by RFC 8305, section 5 ("Happy Eyeballs"): the families in
  * turns, IPv6 first; the next address when one fails, and at the latest after `nextAfterMs`, while those before may
- * still open. The first one that opens is taken. What Node.js has for it (`autoSelectFamily`) gives each address up
- * after that time, so that a slow one is never reached.
+ * still open. The first one that opens is taken. Node.js's own way (`autoSelectFamily`) gives up each address after
+ * that time, so that a slow one is never reached.
  *
  * @param signal ends all of it
  * @throws the error that tells most, if no address is left; the reason of `signal`

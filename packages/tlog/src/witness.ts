@@ -19,7 +19,7 @@ export interface WitnessOptions {
 /** Latest checkpoints that a witness saw of each log: signed, by origin. */
 export type Seen = Readonly<Record<string, string>>;
 
-/** Where a witness keeps what it saw. Who loses it has lost the witness, and needs a new key. */
+/** Where a witness keeps what it saw. Without it the witness is lost, and needs a new key. */
 export interface WitnessState {
   read(): Promise<Seen>;
   /** Resolves when it is durable. */

@@ -12,8 +12,8 @@ import { connectServers } from '../service/servers.js';
 import { readErasureFile, type SomeErasure, writeErasureFile } from './erasure-file.js';
 
 /**
- * Writes the erasures of all accounts into a file, to be done again after a restore. Who reads the file finds a whole
- * one.
+ * Writes the erasures of all accounts into a file, to be done again after a restore. Readers of the file always find a
+ * complete one.
  */
 export async function exportErasures(settings: Settings, path: string | undefined): Promise<void> {
   if (!path) throw new CommandError('Name the file: hookline privacy export erasures.ndjson');

@@ -57,8 +57,8 @@ export interface LogSources {
 }
 
 /**
- * Compares all closed deliveries, and all changes, with segments and leaves of the log: each record with its
- * leaf, and each leaf with its record. What is held is a byte for each leaf and 40 bytes for each event.
+ * Compares all closed deliveries, and all changes, with segments and leaves of the log: each record with its leaf, and
+ * each leaf with its record. It needs a byte of memory for each leaf and 40 bytes for each event.
  *
  * @param counts are counted up
  */

@@ -31,8 +31,8 @@ export interface AlertDigest {
 }
 
 /**
- * Alerts on their way to people. That an endpoint fails is held for a while: if it recovers within that time, nobody
- * hears of either. Whether the failure was sent is told by how long the incident lasted, so nothing has to be
+ * Alerts on their way to people. Alerts about failing endpoints are held for a while: if it recovers within that time,
+ * nobody hears of either. Whether the failure was sent is told by how long the incident lasted, so nothing has to be
  * remembered of it.
  */
 export class AlertInbox {

@@ -7,8 +7,8 @@ export type Trigger = (typeof TRIGGERS)[number];
 
 /**
  * Where the time of an attempt went, milliseconds. A step that did not take place, or did not end, is absent: a
- * connection that was kept from an earlier attempt takes none of the first three. What is left of the attempt's
- * duration was spent on the response's body.
+ * connection that was kept from an earlier attempt takes none of the first three. The rest of the attempt's duration
+ * was spent on the response's body.
  */
 export interface AttemptTimings {
   /** Resolving the host name. */

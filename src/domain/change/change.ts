@@ -52,8 +52,8 @@ export const CHANGE_ACTIONS = [
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
 /**
- * Whether it was done. What changes a resource is recorded with it, and so is done. An act upon Temporal is recorded
- * before it:
+ * Whether it was done. Changes of resources are recorded together with them, so they are always done. An act upon
+ * Temporal is recorded before it:
  *
  * - `done`: it had its effect
  * - `refused`: it had none, and will have none

@@ -70,8 +70,8 @@ interface OrderOptions {
 
 /**
  * Keeps deliveries of a stream in order: the first attempt of one is not made before all those in front of it are
- * delivered, or given up by the rule of the endpoint. What holds up a stream is found by its rows, so it does not
- * matter which process looks, nor which one has died.
+ * delivered, or given up by the rule of the endpoint. Rows show which delivery holds up a stream, so any process can
+ * look, whichever has died.
  */
 export class DeliveryOrder {
   private readonly places: OrderPlaces;

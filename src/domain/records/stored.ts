@@ -7,8 +7,8 @@ import type { DeliveryFilter, EventFilter } from '../list/delivery-filter.js';
 import type { DeliverySummary } from '../view/delivery-view.js';
 
 /**
- * A delivery as it is stored, from its first attempt on. What lists are filtered and sorted by stands by itself; the
- * rest is JSON text, as it is shown.
+ * A delivery as it is stored, from its first attempt on. Fields that lists are filtered and sorted by are stored by
+ * themselves; the rest is JSON text, as it is shown.
  */
 export interface DeliveryRow extends AttemptSums {
   id: string;

@@ -63,7 +63,7 @@ export function toldOf(group: LiveGroup, machine: GroupMachine, index: number): 
 /** Keeps what executions tell of their deliveries. */
 export interface DeliveryRows {
   /**
-   * Keeps rows of deliveries, and the records of those that have closed. What is told twice is kept once; what somebody
+   * Keeps rows of deliveries, and the records of those that have closed. A repeated entry is stored once; what somebody
    * has told later stays.
    *
    * @param isNew nothing was told of these deliveries before, as far as is known: they are not looked for first

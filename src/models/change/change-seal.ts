@@ -62,7 +62,7 @@ export class ChangeSeal {
     return wrong === undefined ? undefined : new RecordAlteredError(document._id, wrong);
   }
 
-  /** Tags again what an older key than the newest tagged. What was altered stays as it is. @returns how many */
+  /** Tags again what an older key than the newest tagged. Altered changes stay as they are. @returns how many */
   retagAll(model: Model<ChangeDocument>): Promise<number> {
     return this.tags.retagEach(model, contentOf);
   }

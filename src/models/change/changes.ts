@@ -289,7 +289,7 @@ export class ChangeRepository {
   }
 }
 
-/** How outcomes are stored. What has none was done. */
+/** How outcomes are stored. A change without one was done. */
 const STORED: Record<ChangeOutcome, (ChangeOutcome | 'pending' | null)[]> = {
   done: ['done', null],
   refused: ['refused'],

@@ -59,7 +59,7 @@ const MOVE_LIMIT_MS = 1_000;
  * The documents of resources whose every change is recorded: with the change, or the change does not happen.
  *
  * MongoDB may run without transactions, so the record goes into the resource's own document, by the same update that
- * changes it, and is moved to the collection of changes right after. What a crash leaves behind is moved later
+ * changes it, and is moved to the collection of changes right after. Records left behind by a crash are moved later
  * ({@link ChangeRepository.collect}). A record has its id from the beginning, so that it is never there twice. See
  * docs/decisions/0015-changes.md.
  */

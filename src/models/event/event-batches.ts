@@ -59,7 +59,7 @@ export class EventBatches {
     }
   }
 
-  /** Carries out what is decided. What has been carried out is not done twice. */
+  /** Carries out what is decided. A batch that was carried out is not done twice. */
   async complete(): Promise<void> {
     for await (const { _id, events } of this.model.find().setOptions(BY_MAJORITY).lean().cursor()) {
       const believed = events.filter((event) => this.seal.whatIsWrong(event) === undefined);

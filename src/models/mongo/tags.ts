@@ -53,8 +53,8 @@ export class Tags {
   }
 
   /**
-   * Tags again, with the newest key, what an older key tagged, so that the older one can be dropped. What is not as it
-   * was written stays as it is.
+   * Tags again, with the newest key, what an older key tagged, so that the older one can be dropped. Altered documents
+   * stay as they are.
    *
    * @param textOf what the tag of a document is of @returns how many were tagged again
    */
@@ -84,7 +84,7 @@ export class Tags {
   }
 }
 
-/** A text that says some values, each with its type: a time is not the text of it. What is absent is `null`. */
+/** A text that says some values, each with its type: a time is not the text of it. Absent fields are `null`. */
 export function textOf(values: readonly unknown[]): string {
   return JSON.stringify(values.flatMap((value) => [kindOf(value), value ?? null]));
 }

@@ -106,8 +106,8 @@ export class EventReader {
 }
 
 /**
- * Events with a delivery that matches, in the order of the list of deliveries. Of several deliveries of an event that
- * match, the one to the oldest endpoint stands for it.
+ * Events with a delivery that matches, in the order of the list of deliveries. If several deliveries of an event match,
+ * the one to the oldest endpoint represents it.
  */
 async function eventsOfDeliveries(
   records: RecordReads,

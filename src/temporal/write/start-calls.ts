@@ -136,8 +136,8 @@ export class StartCalls {
   }
 
   /**
-   * Starts a new run of a closed delivery, or, through a replay, a delivery of an event that the endpoint never had.
-   * What a replay starts it starts once, however often it is called.
+   * Starts a new run of a closed delivery, or, through a replay, a delivery of an event that the endpoint never had. A
+   * replay starts each delivery once, however often this is called.
    *
    * @param previous the run that is sent again; absent: the endpoint never had the event
    * @returns the new run's id

@@ -138,8 +138,8 @@ export function serverArguments(
   // Three to four times the throughput.
   args.push('--sqlite-pragma', 'journal_mode=WAL');
   // Acknowledged writes survive a power cut: with NORMAL, the last commits of a write-ahead log can be lost
-  // (https://www.sqlite.org/pragma.html#pragma_synchronous). What is thrown away need not outlive the machine: all
-  // calls would wait for a busy disk.
+  // (https://www.sqlite.org/pragma.html#pragma_synchronous). Temporary data need not survive a crash of the machine:
+  // all calls would wait for a busy disk.
   args.push(
     '--sqlite-pragma',
     `synchronous=${server.persistent ? 'FULL' : ['OFF', ...DROP_INDEXES].join('; ')}`,

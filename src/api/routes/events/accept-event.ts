@@ -206,7 +206,7 @@ export async function settling(
       else taken.unused();
     return accepted;
   } catch (error) {
-    // No room: nothing was stored. Of anything else it is not known what came of it.
+    // No room: nothing was stored. The outcome of all other failures is unknown.
     for (const { taken } of events)
       if (error instanceof LedgerBusyError) taken.unused();
       else taken.unsure();

@@ -40,7 +40,7 @@ import type { Tracing } from '../../../domain/trace/tracing.js';
 const EXPORT_TIMEOUT_MS = 5_000;
 
 /**
- * Records spans and posts them in batches. What cannot be posted is dropped.
+ * Records spans and posts them in batches. Spans that cannot be posted are dropped.
  *
  * @param url where they are posted, as OTLP over HTTP with JSON
  */

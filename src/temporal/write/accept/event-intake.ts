@@ -115,9 +115,9 @@ interface Planned {
 type Insert = EventStore['insert'];
 
 /**
- * Accepts events: each is a document before its producer is answered, and its deliveries are started after that. What
- * waits is inserted together, with one insert in flight, as a database commits waiting transactions together; an event
- * that finds it free is inserted alone.
+ * Accepts events: each is a document before its producer is answered, and its deliveries are started after that.
+ * Waiting events are inserted together, with one insert in flight, as a database commits waiting transactions together;
+ * an event that finds it free is inserted alone.
  */
 export class EventIntake {
   private readonly planner: StartPlanner;

@@ -16,7 +16,7 @@ export interface StoredPart {
   begun: Begun | undefined;
 }
 
-/** Starts deliveries of stored events. What has been started is started once all the same. */
+/** Starts deliveries of stored events. Executions that have been started are not started twice. */
 export interface PartStarter {
   /** Gives an event that is stored its place in the feed. */
   inFeed(event: NamedEvent): Promise<unknown>;
