@@ -17,8 +17,8 @@ export const TIMINGS = {
   /** A release rests so long when the endpoint fails again: as long as an incident waits before its first probe. */
   release_rest_ms: 5_000,
   /**
-   * So long an incident that is older than the release does not stop it: it may be over, or somebody has resumed the
-   * endpoint to find out. If it is open after that, it releases what is left when it ends.
+   * Time for which an incident that is older than the release does not stop it: it may be over, or somebody has resumed
+   * the endpoint to find out. If it is open after that, it releases what is left when it ends.
    */
   older_incident_ms: 5_000,
   /**

@@ -24,7 +24,7 @@ const MAX_INFORMATIONAL = 50;
  */
 export function createPoster(options: ConnectorOptions): Poster {
   const agent = createAgent(options);
-  // A connection proves who has opened it, so those with another certificate are apart.
+  // A client certificate identifies the opener of a connection, so connections are shared per certificate only.
   const agents = new LRUCache<string, Agent>({
     max: MAX_CERTIFICATES,
     dispose: (one) => void one.close(),

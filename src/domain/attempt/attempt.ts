@@ -75,8 +75,8 @@ export interface Attempt {
   sealed?: string;
   trigger: Trigger;
   /**
-   * So many tries of this attempt began before, and nobody knows how they ended: the process that made them died, or
-   * stood still for too long. Their requests may have arrived.
+   * Number of earlier tries of this attempt whose end is unknown: the process that made them died, or stood still for
+   * too long. Their requests may have arrived.
    */
   lost_tries?: number;
   /** Not all of it stands here: an earlier run of its execution has it whole. */

@@ -30,7 +30,7 @@ export function currentRole(): Role {
 const listeners = new Set<(ended: boolean) => void>();
 const nameOf = (role: Role) => `hookline.${role}`;
 
-/** So long a session is kept in the browser, if its token does not end before: a working day. Milliseconds. */
+/** Time for which a session is kept in the browser, if its token does not end before: a working day. Milliseconds. */
 const KEPT_MS = 12 * 3_600_000;
 
 /** Stored session, and until when it counts, milliseconds since the epoch. */

@@ -6,7 +6,7 @@ import { sharedNow } from '../../../domain/time/shared-time.js';
 /** Events that are looked at together, and how far back, milliseconds. */
 const LOOKED_AT = 200;
 const LOOKED_BACK_MS = UNITS.d;
-/** So many looks in a row that find nothing are the last, however few events they were at. */
+/** The search ends after this many looks in a row that find nothing, however few events they covered. */
 const MAX_LOOKS = 10;
 /** Sorts behind the id of every event. */
 const BEHIND_ALL = '~';

@@ -79,7 +79,7 @@ export interface StartPlan {
 export interface StartPlanner {
   /** Id of this process. */
   readonly id: string;
-  /** So much waits to be started that producers should slow down. */
+  /** Too many deliveries wait to be started: producers should slow down. */
   readonly isBehind: boolean;
   readonly feedOrder: Pick<FeedOrder, 'begin' | 'end' | 'stored'>;
   /** An event may be stored from now on: the process that looks after this one finds it, if this one dies. */
