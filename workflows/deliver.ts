@@ -116,7 +116,7 @@ class Deliveries {
         this.isWoken = true;
       },
     });
-    // Earlier runs have stored the rows of deliveries that they closed.
+    // What earlier runs have closed, they have kept.
     for (const index of input.so_far ? this.machine.closed : []) this.rows.isKept(index);
     this.shown = new ShownStates(input, this.machine, this.timings);
     this.listen();
@@ -381,7 +381,7 @@ class Deliveries {
 
 /**
  * How many tries of attempts that were not made may have arrived. A local activity that has failed may have sent them,
- * or waited for the process that did: it was not in time.
+ * or waited for whoever did: it was not in time.
  */
 function lostIn(made: MadeAttempts | undefined): number {
   return made ? (made.lost_tries ?? 0) : 1;

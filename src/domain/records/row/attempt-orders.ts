@@ -19,16 +19,16 @@ export interface AttemptOrders {
   /** Number of the report on those in flight; one more on those that have ended and are open, two on the last. */
   turn: number;
   settings: DeliverySettings;
-  /** Seed of the execution's jitter. */
+  /** Of the execution's jitter. */
   seed: string;
   orders: OrderToTell[];
-  /** Number of earlier workflow tasks that may have made them. */
+  /** So many earlier workflow tasks may have made them. */
   lost_tries?: number;
-  /** The process that accepted the events and has begun the first attempts. */
+  /** Whoever accepted the events has begun first attempts. */
   begun?: Begun;
 }
 
-/** Number of reports on the attempts of {@link AttemptOrders}. */
+/** So many turns the attempts of {@link AttemptOrders} take. */
 export const TURNS_OF_ATTEMPTS = 3;
 
 /** Result of {@link AttemptOrders}. A Temporal payload. */
@@ -39,7 +39,7 @@ export interface MadeAttempts {
   recorded?: { index: number; snapshot: DeliverySnapshot }[];
   /** The rows say all that these reports say. */
   kept: boolean;
-  /** Number of tries of each that may have been sent before; absent: none. */
+  /** So many tries of each may have been sent before; absent: none. */
   lost_tries?: number;
 }
 
