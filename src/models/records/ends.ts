@@ -13,10 +13,7 @@ import { insertMissing } from '../mongo/insert-missing.js';
 
 /** Stands in the place of a notice once it was told. */
 const TOLD = '';
-/**
- * An end that was told is remembered for so long, milliseconds: whoever keeps its row again after a
- * crash notes it once more.
- */
+/** An end that was told is remembered for so long, milliseconds: after a crash it is noted once more, with the row. */
 const REMEMBERED_MS = UNITS.h;
 
 const ends = collection(
@@ -70,7 +67,7 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
       .limit(MAX_ENDS_TOLD)
       .lean();
     const notice = randomBytes(12).toString('hex');
-    // Of two runs at once, one tells of it.
+    // If two runs do this at once, only one reports it.
     await this.model.updateMany(
       { _id: { $in: together.map(({ _id }) => _id) }, notice: null },
       { $set: { notice, notice_at: sharedDate() } },
