@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { collectionsTable } from './collections.js';
 import { chartSettings, configurationTable, problemTable } from './docs-tables.js';
 
 /**
- * Writes the tables of settings and errors into `docs/configuration.md` and `docs/errors.md`, and the names that the
- * Helm chart takes: `npm run docs`.
+ * Writes the tables of settings, errors and collections into `docs/configuration.md`, `docs/errors.md` and
+ * `docs/collections.md`, and the names that the Helm chart takes: `npm run docs`.
  */
 replaceTable('docs/configuration.md', configurationTable());
 replaceTable('docs/errors.md', problemTable());
+replaceTable('docs/collections.md', collectionsTable());
 writeFileSync('deploy/helm/hookline/settings.json', chartSettings());
 
 /** Puts the table where one with the same head stands. */

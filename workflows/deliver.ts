@@ -282,7 +282,7 @@ class Deliveries {
     if (made?.kept)
       for (const { index, number } of attempts)
         if (number === 1 || !unmade.some((one) => one.index === index)) this.rows.isKept(index);
-    this.rows.ended(attempts, made?.kept === true);
+    this.rows.ended(attempts, ({ index }) => made?.kept === true || isRecorded.has(index));
     return unmade;
   }
 

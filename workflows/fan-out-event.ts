@@ -12,9 +12,8 @@ const { startDeliveries } = proxyActivities<Activities>({
 });
 
 /**
- * Starts the deliveries of an event that goes to many endpoints, or to none: so every accepted event leaves a trace.
- * Interrupted, it goes on where it was; what has been started already is not started again, as its workflow id is
- * taken.
+ * Starts the deliveries of an event that goes to many endpoints. Interrupted, it goes on where it was; what has been
+ * started already is not started again, as its workflow id is taken.
  */
 export async function fanOutEvent({ event, total }: FanOutEventInput): Promise<{ deliveries: number }> {
   for (let first = 0; first < total; first += BATCH_SIZE) {

@@ -46,6 +46,8 @@ export class RowKeeper {
   private readonly said = new Map<number, TimelineItem[]>();
   /** Those that whoever makes an attempt was given to tell. */
   private readonly given = new Map<number, TimelineItem[]>();
+  /** The execution was started without a workflow task: whoever started it kept its rows. */
+  private readonly isKeptFromStart: boolean;
   /** How often it was tried in a workflow task. */
   private tries = 0;
   /** An activity keeps what a workflow task could not. */
@@ -56,6 +58,7 @@ export class RowKeeper {
     this.machine = machine;
     this.surroundings = surroundings;
     this.kept = input.deliveries.map(() => '');
+    this.isKeptFromStart = !input.so_far && !machine.sole && machine.firstAttempts.length === 0;
   }
 
   /** Deliveries were released, which their records do not say. */
@@ -70,8 +73,7 @@ export class RowKeeper {
             : 'Released: its endpoint takes deliveries again, or was changed.',
         };
     for (const index of indexes) {
-      // Whoever started an execution without a workflow task kept its rows.
-      if (this.tellsWithAttempts && this.kept[index] === '') this.isKept(index);
+      if (this.tellsWithAttempts && this.isKeptFromStart && this.kept[index] === '') this.isKept(index);
       this.say(index, [item]);
     }
   }
@@ -90,12 +92,13 @@ export class RowKeeper {
     this.kept[index] = this.recordText(index);
   }
 
-  /** Attempts have ended. @param areKept the rows of their deliveries say what was given with their orders */
-  ended(attempts: readonly MemberAttempt[], areKept: boolean): void {
-    for (const { index } of attempts) {
+  /** Attempts have ended. @param isKept whether the row of its delivery says what was given with the order of one */
+  ended(attempts: readonly MemberAttempt[], isKept: (attempt: MemberAttempt) => boolean): void {
+    for (const attempt of attempts) {
+      const { index } = attempt;
       const given = this.given.get(index);
       this.given.delete(index);
-      if (given && !areKept) this.say(index, given);
+      if (given && !isKept(attempt)) this.say(index, given);
     }
   }
 

@@ -1,6 +1,10 @@
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { isClosed } from '../../src/domain/delivery/delivery.js';
-import { type AttemptOrders, settledOrders } from '../../src/domain/records/row/attempt-orders.js';
+import {
+  type AttemptOrders,
+  settledOrders,
+  TURNS_OF_ATTEMPTS,
+} from '../../src/domain/records/row/attempt-orders.js';
 import type { Told, ToldDelivery } from '../../src/domain/records/told.js';
 
 export type Reports = (AttemptReport | null)[];
@@ -27,6 +31,8 @@ export class AttemptRows {
   private readonly options: { positions: readonly number[]; isNew: boolean; mayHaveRows: boolean };
   /** Those that have been told of. */
   private readonly told = new Set<number>();
+  /** Those that have been told of after their attempts. */
+  private readonly toldEnded = new Set<number>();
   /** Those whose rows are closed: in this run nothing more happens to them. */
   private readonly over = new Set<number>();
   private showing: Promise<void> | undefined;
@@ -61,16 +67,28 @@ export class AttemptRows {
   }
 
   private get lastTurn(): number {
-    return this.request.turn + 1;
+    return this.request.turn + TURNS_OF_ATTEMPTS - 1;
   }
 
   /** Those that have closed are told of for the last time, which outdoes what was told while they were in flight. */
   private async show(reports: Readonly<Reports>, at: number, isLong: boolean): Promise<void> {
     const some = this.settled(reports, at);
     const closed = some.filter(({ delivery }) => isOver(delivery));
-    const open = some.filter(({ position, delivery }) => !isOver(delivery) && !this.told.has(position));
+    const { isNew } = this.options;
+    const open = some.filter(({ position, delivery }) => {
+      const told = isNew || !reports[position] ? this.told : this.toldEnded;
+      return !isOver(delivery) && !told.has(position);
+    });
     await this.keep(closed, at, this.lastTurn);
-    if (isLong || !this.options.isNew) await this.keep(open, at, this.request.turn);
+    if (!isLong && isNew) return;
+    const hasEnded = ({ position }: Settled) => Boolean(reports[position]);
+    await this.keep(
+      open.filter((one) => !hasEnded(one)),
+      at,
+      this.request.turn,
+    );
+    await this.keep(open.filter(hasEnded), at, this.request.turn + 1);
+    for (const { position } of open.filter(hasEnded)) this.toldEnded.add(position);
   }
 
   /** Nothing is told of deliveries that had a row before and to which nothing has happened. */

@@ -16,6 +16,7 @@ import {
   relationOfLatest,
   rowOf,
   terminatedDelivery,
+  unsaid,
   untold,
 } from '../../src/domain/records/row.js';
 import type {
@@ -157,7 +158,7 @@ export class Keeper implements DeliveryRows {
     // It has a record, and its segment, already; and in one run nothing happens to a delivery after its end. A workflow
     // task that was lost may still tell otherwise.
     const isOver = before?.isClosed && before.whole && before.run_id === run.run_id;
-    if (isOver && !(told.said && hasSame(before, told))) return undefined;
+    if (isOver && !(lacksEntries(before, told) && hasSame(before, told))) return undefined;
     const isLater = relation === 'later';
     const known = attemptsKnown(isLater ? undefined : before?.whole, told.snapshot.record);
     const unknown = told.snapshot.record.attempts.filter((_, index) => !known[index]);
@@ -206,9 +207,14 @@ function saysSo(
   { run, turn }: Pick<Told, 'turn'> & { run: Pick<Told['run'], 'run_id'> },
   told: ToldDelivery,
 ): boolean {
-  const { said = [] } = told;
-  if (row.run_id !== run.run_id || (row.turn !== turn && (!row.isClosed || said.length > 0))) return false;
+  if (row.run_id !== run.run_id || (row.turn !== turn && (!row.isClosed || lacksEntries(row, told))))
+    return false;
   return hasSame(row, told);
+}
+
+/** The timeline of a row lacks an entry that is told. */
+function lacksEntries({ whole }: KnownRow, { said = [] }: ToldDelivery): boolean {
+  return unsaid(whole, said, whole?.delivery.attempts.at(-1)?.at).length > 0;
 }
 
 /** A row has the status, the attempts and the acts that are told. */

@@ -87,7 +87,7 @@ export function deliveryAfter(
   const made = attempts[known.attempts.length]?.at;
   const items = [
     ...beginning(before, event, run, { record, isLater, until: made && made < at ? made : at }),
-    ...toldUntil(said, made).filter((item) => !before?.timeline.some((other) => isSameEntry(other, item))),
+    ...toldUntil(unsaid(before, said, attempts.at(-1)?.at), made),
     ...changesOf(known, shown, ended > at ? ended : at),
   ];
   const end = items.findLast((item) => item.status !== undefined);
@@ -98,9 +98,24 @@ export function deliveryAfter(
   return { delivery, timeline: accepted ? [accepted, ...others] : [], progress, max_attempts };
 }
 
-/** An entry is told once more by whoever cannot know that it was kept. */
-function isSameEntry(one: TimelineItem, other: TimelineItem): boolean {
-  return one.at === other.at && one.type === other.type && one.text === other.text;
+/**
+ * Those of some entries that a timeline lacks. Whoever cannot know that an entry was kept tells it once more.
+ *
+ * @param attempted when the last attempt began, before which it may have been moved. ISO 8601, UTC
+ */
+export function unsaid(
+  before: Pick<WholeDelivery, 'timeline'> | undefined,
+  said: readonly TimelineItem[],
+  attempted: string | undefined,
+): TimelineItem[] {
+  const known = before?.timeline ?? [];
+  return said.filter(
+    (item) =>
+      !known.some(
+        ({ at, type, text }) =>
+          type === item.type && text === item.text && (at === item.at || (at === attempted && at < item.at)),
+      ),
+  );
 }
 
 /**

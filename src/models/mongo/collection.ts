@@ -80,6 +80,9 @@ export function schemaOf(fields: Fields, options?: SchemaOptions): Schema {
 export type Collection<D> = (connection: Connection) => Model<D>;
 export type DocumentIn<C> = C extends Collection<infer D> ? D : never;
 
+/** The schemas of all collections that are declared, by name. */
+export const COLLECTIONS = new Map<string, Schema>();
+
 /** Declares a collection: its name, the fields of its documents, and the indexes that are not of a single field. */
 export function collection<F extends Fields>(
   name: string,
@@ -94,6 +97,7 @@ export function collection<F extends Fields>(
     const [of, how] = Array.isArray(index) ? index : [index];
     schema.index(of, how);
   }
+  COLLECTIONS.set(name, schema);
   return (connection) =>
     (connection.models[name] ?? connection.model(name, schema)) as unknown as Model<DocumentOf<F>>;
 }

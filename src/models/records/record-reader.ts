@@ -254,7 +254,7 @@ export class RecordReader implements RecordReads {
       // at afterwards: the embedded server would take an index that begins with it, and read all that the account has.
       const [$gte, $lt] = ['ep_', 'ep_~'].map((endpoint_id) => deliveryId({ event_id, endpoint_id }));
       const found = await this.deliveryModel
-        .find({ ...deliveryConditions(filter), _id: { $gte, $lt } }, { account_id: 1 })
+        .find({ _id: { $gte, $lt }, ...deliveryConditions(filter) }, { account_id: 1 })
         .sort({ _id: 1 })
         .limit(1)
         .lean();

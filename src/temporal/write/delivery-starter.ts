@@ -278,7 +278,9 @@ export class DeliveryStarter implements StartPlanner {
     deliveries: readonly PendingDelivery[],
   ): Promise<void> {
     const { grouping, options } = this;
-    if (targets.length > (grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED) || targets.length === 0) {
+    // Its document says all of an event that goes nowhere.
+    if (targets.length === 0) return;
+    if (targets.length > (grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED)) {
       const start = () => this.fanOutsOf(event.account_id)(() => startFanOut(options, event, targets.length));
       return this.retrying.untilStarted(start);
     }

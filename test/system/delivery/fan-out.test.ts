@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { createStartDeliveries } from '../../../activities/delivery/start-deliveries.js';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { createKnowledge, createStarter } from '../../../src/bin/service/ledger.js';
@@ -216,7 +217,7 @@ describe('an event', () => {
     }
   });
 
-  it('that goes nowhere leaves a trace', async () => {
+  it('that goes nowhere is a document, and no execution', async () => {
     await client.register(receiver.url, { status: 'active', event_kinds: ['*'] });
     const stranger = await system.account();
     const event = await stranger.purchase();
@@ -232,6 +233,12 @@ describe('an event', () => {
     );
     assert.equal(listed[0].id, event.id);
     assert.equal(receiver.received.length, 0);
+    // What is accepted later is started later.
+    await stranger.register(receiver.url);
+    const { deliveries } = await stranger.purchase();
+    await stranger.deliveryUntil(deliveries[0]?.id ?? '', ({ status }) => status === 'delivered');
+    const none = system.temporal.client.workflow.getHandle(fanOutWorkflowId(stranger.accountId, event.id));
+    await assert.rejects(none.describe(), WorkflowNotFoundError);
   });
 
   it('can be read right after it was accepted, with every delivery [world]', async () => {

@@ -110,40 +110,54 @@ describe('attempts that an execution asks for', () => {
       },
     });
     assert.deepEqual(kept, [
-      [6, true, [0, 'delivered']],
+      [7, true, [0, 'delivered']],
       [5, true, [1, 'delivering', 2, 'delivering']],
-      [6, false, [1, 'delivered']],
-      [6, false, [2, 'delivered']],
+      [7, false, [1, 'delivered']],
+      [7, false, [2, 'delivered']],
     ]);
     assert.equal(made.kept, true);
   });
 
-  it('tell what was said of them while they are in flight, if it takes long', async () => {
+  it('tell what was said of them while they are in flight, and after that those that have failed', async () => {
     const said = [{ at: STARTED, type: 'released' as const, text: 'Released.' }];
-    const request = asked(5);
+    const [order] = asked(5).orders;
+    const orders = [1, 2].map((index) => ({ ...order, endpoint_id: newId('endpoint'), said, index }));
     const told: unknown[] = [];
     const keep = async ({ turn, deliveries }: Told) => {
-      told.push([turn, deliveries.map((one) => one.said)]);
+      const names = deliveries.map(({ endpoint_id, snapshot, said: entries }) => [
+        orders.findIndex((one) => one.endpoint_id === endpoint_id),
+        snapshot.record.attempts.length,
+        entries?.length,
+      ]);
+      told.push([turn, ...names]);
       return new Set<string>();
     };
-    const ends = { note: async () => {} };
-    const make = createMakeAttempts({ rows: { keep }, ends } as never);
-    await make(
-      { ...request, orders: request.orders.map((order) => ({ ...order, said })) },
-      {
-        lost: 0,
-        make: async (_, showSoFar) => {
-          for (let times = 0; times < 2; times += 1) {
-            showSoFar([null], Date.parse(STARTED));
-            await setImmediate();
-          }
-          return [null];
-        },
+    const make = createMakeAttempts({
+      rows: { keep },
+      ends: { note: async () => {} },
+      sealAttempt: async (_: unknown, report: unknown) => report,
+    } as never);
+    const failed = { kind: 'attempted', attempt: { ...attempt, status_code: 500 }, outcome: 'failed' };
+    const request = { ...asked(5), orders, settings: { schedule: [1, 1], park_limit_ms: 1 } } as never;
+    await make(request, {
+      lost: 0,
+      make: async (_, showSoFar) => {
+        for (const reports of [
+          [null, null],
+          [null, null],
+          [failed, null],
+          [failed, null],
+        ]) {
+          showSoFar(reports as never, Date.parse(STARTED));
+          await setImmediate();
+        }
+        return [failed, null] as never;
       },
-    );
+    });
     assert.deepEqual(told, [
-      [5, [said]],
-      [6, [said]],
+      [5, [0, 0, 1], [1, 0, 1]],
+      [6, [0, 1, 1]],
+      [7, [0, 1, 1], [1, 0, 1]],
     ]);
   });
 

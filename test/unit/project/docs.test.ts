@@ -1,15 +1,17 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { collectionsTable } from '../../../tools/collections.js';
 import { chartSettings, configurationTable, problemTable } from '../../../tools/docs-tables.js';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 
 describe('Documents', () => {
-  it('list every setting and every error as it is (mended by `npm run docs`)', () => {
+  it('list every setting, error and collection as it is (mended by `npm run docs`)', () => {
     for (const [file, table] of [
       ['docs/configuration.md', configurationTable()],
       ['docs/errors.md', problemTable()],
+      ['docs/collections.md', collectionsTable()],
     ] as const)
       ok(read(file).includes(`${table}\n`), file);
   });

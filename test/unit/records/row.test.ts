@@ -105,13 +105,16 @@ describe('a delivery after what its execution tells', () => {
     const said: TimelineItem[] = [{ at: at(11), type: 'released', text: 'Released.' }];
     const shown = tell(open, failed(attempt(1, 0)), { seconds: 11, said });
     assert.deepEqual(told(shown).at(-1), [at(11), 'released', '']);
+    const end = delivered(attempt(1, 0), attempt(2, 10, 200));
     for (const before of [open, shown]) {
-      const closed = tell(before, delivered(attempt(1, 0), attempt(2, 10, 200)), { seconds: 12, said });
-      assert.deepEqual(told(closed).slice(-3), [
-        [at(10), 'released', ''],
-        [at(10), 'attempt', 2],
-        [at(10.02), 'closed', ''],
-      ]);
+      const closed = tell(before, end, { seconds: 12, said });
+      for (const one of [closed, tell(closed, end, { seconds: 13, said })])
+        assert.deepEqual(told(one).slice(3), [
+          [at(1), 'wait', ''],
+          [at(10), 'released', ''],
+          [at(10), 'attempt', 2],
+          [at(10.02), 'closed', ''],
+        ]);
     }
   });
 

@@ -16,7 +16,7 @@ export interface OrderToTell extends AttemptOrder {
 /** Attempts that an execution asks for together, whose rows are kept then. A Temporal payload. */
 export interface AttemptOrders {
   run: ToldRun;
-  /** Number of the report that is made before all of them have ended; after that, one more. */
+  /** Number of the report on those in flight; one more on those that have ended and are open, two on the last. */
   turn: number;
   settings: DeliverySettings;
   /** Of the execution's jitter. */
@@ -29,7 +29,7 @@ export interface AttemptOrders {
 }
 
 /** So many turns the attempts of {@link AttemptOrders} take. */
-export const TURNS_OF_ATTEMPTS = 2;
+export const TURNS_OF_ATTEMPTS = 3;
 
 /** Result of {@link AttemptOrders}. A Temporal payload. */
 export interface MadeAttempts {

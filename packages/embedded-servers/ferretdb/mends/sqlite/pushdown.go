@@ -30,6 +30,8 @@ type pushdown struct {
 	meta  *metadata.Collection
 	terms []string
 	args  []any
+	// hasRows says that a term names rows.
+	hasRows bool
 }
 
 func newPushdown(ctx context.Context, db *fsql.DB, meta *metadata.Collection, filter *types.Document) *pushdown {
@@ -131,7 +133,8 @@ func (p *pushdown) compare(field, operator string, operand any) {
 }
 
 // orArrays lets arrays through, too: all of them, unless what is asked for are elements that the text of an array has as
-// they are. Then few are found, each part by an index of its own, which SQLite does not try for an OR beside an order.
+// they are. Then an index finds each part of the OR by itself, which SQLite does not try beside an order; for one field,
+// as the other terms stand in each part.
 func (p *pushdown) orArrays(field, operator, term string, args []any) (string, []any) {
 	var parts []string
 	var texts []any
@@ -143,12 +146,16 @@ func (p *pushdown) orArrays(field, operator, term string, args []any) (string, [
 	if len(parts) < max(len(args), 1) {
 		return "(" + term + " OR " + isArray(field) + ")", args
 	}
-	found := func(terms ...string) string {
-		where := strings.Join(append(slices.Clone(p.terms), terms...), " AND ")
+	array := isArray(field) + " AND (" + strings.Join(parts, " OR ") + ")"
+	if p.hasRows || !p.isIndexed(field) {
+		return "(" + term + " OR " + array + ")", append(args, texts...)
+	}
+	p.hasRows = true
+	found := func(term string) string {
+		where := strings.Join(append(slices.Clone(p.terms), term), " AND ")
 		return fmt.Sprintf("SELECT rowid FROM %q WHERE %s", p.meta.TableName, where)
 	}
-	either := found(term) + " UNION ALL " + found(isArray(field), "("+strings.Join(parts, " OR ")+")")
-	return "rowid IN (" + either + ")", slices.Concat(p.args, args, p.args, texts)
+	return "rowid IN (" + found(term) + " UNION ALL " + found(array) + ")", slices.Concat(p.args, args, p.args, texts)
 }
 
 // mayHoldArrays returns whether the field is an array in any document that the terms so far let through. Without an
