@@ -21,7 +21,7 @@ export interface SealContext extends PayloadContext {
   subject?: string | undefined;
 }
 
-/** What the salt of a payload's commitment is for. */
+/** Purpose of the salt of a payload's commitment. */
 const COMMITMENT = 'commitment';
 
 /** A sealed payload, and the commitment to it. */

@@ -25,8 +25,8 @@ interface Description<D> {
   /** How it is shown: without secrets. */
   show(document: D): object;
   /**
-   * Tells others of changes, which are as they were written. They stay in the document until this is done, by this process or another one, so each is
-   * told at least once. @returns `false`: it cannot be done now
+   * Tells others of changes, which are as they were written. They stay in the document until this is done, by this
+   * process or another one, so each is told at least once. @returns `false`: it cannot be done now
    */
   tell?(changes: readonly ChangeDocument[]): Promise<boolean>;
 }
