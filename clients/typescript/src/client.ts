@@ -65,6 +65,10 @@ export interface FeedOptions {
   from?: string;
   /** The event with this number, and those behind it. */
   sequence?: number;
+  /** The event of the delivery to `endpoint` that has this number in `webhook-order`, and those behind it. */
+  order?: number;
+  /** The `key` beside the number in `webhook-order`; absent if it has none. */
+  orderKey?: string;
   /** `text`: payloads are strings of what was received. Default: `json`. */
   payload?: 'json' | 'text';
   /** Whether it ends where the feed ends, instead of waiting for the next event. */
@@ -205,10 +209,12 @@ export class Hookline {
     after,
     from,
     sequence,
+    order,
+    orderKey,
     signal,
     ...query
   }: FeedOptions = {}): AsyncGenerator<Schemas['FeedEntry'], void, undefined> {
-    const where = { consumer, from, sequence };
+    const where = { consumer, from, sequence, order, order_key: orderKey };
     for (let position = after; ; ) {
       const wait = once ? 0 : FEED_WAIT_S;
       const begin = position === undefined ? where : { after: position };

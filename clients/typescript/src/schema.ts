@@ -11328,6 +11328,8 @@ export interface operations {
                 consumer?: string;
                 from?: string;
                 sequence?: number;
+                order?: number;
+                order_key?: string;
                 endpoint?: string;
                 limit?: number;
                 wait?: number;

@@ -34,6 +34,9 @@ export function parseOrderHeader(text: string): string | undefined {
   return value !== undefined && value.length > 0 && value.length <= MAX_ORDER_KEY_LENGTH ? value : undefined;
 }
 
+/** The form of tokens of order keys. */
+export const ORDER_TOKEN = /^o:[\w-]{16}$/;
+
 /**
  * Token of an order key, which is stored and sent in its place: an HMAC (RFC 2104, SHA-256, truncated).
  *

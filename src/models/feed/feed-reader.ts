@@ -15,10 +15,10 @@ export const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Which events of an account are asked for. */
 export interface Wanted {
-  /** Whether events of a kind can be; the others are passed over without their payloads. */
-  isOfKind(kind: string): boolean;
+  /** Whether an event can be one; the others are passed over without their payloads. */
+  mayMatch(head: Pick<EventHead, 'id' | 'kind'>): boolean;
   /** @param event its payload as it was received, absent if it is gone; the only endpoints that may get it, if named */
-  matches(event: Pick<OpenedEvent['event'], 'payload' | 'named_endpoints'>): boolean;
+  matches(event: Pick<OpenedEvent['event'], 'id' | 'payload' | 'named_endpoints'>): boolean;
 }
 
 /** An event with its place in the feed. */
@@ -58,7 +58,7 @@ export class FeedReader {
     let bytes = 0;
     for (let round = 0; round < MAX_ROUNDS && position < before; round += 1) {
       const { heads, end } = await this.heads(accountId, position, before);
-      const asked = heads.filter(({ kind, is_test }) => !is_test && wanted.isOfKind(kind));
+      const asked = heads.filter((head) => !head.is_test && wanted.mayMatch(head));
       for (const some of inParts(asked, OPENED_AT_ONCE)) {
         const opened = await this.opened(accountId, some);
         for (const { id, position, payload_bytes } of some) {

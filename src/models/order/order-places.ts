@@ -14,8 +14,8 @@ import { collection, type DocumentIn, driverCollection, may, must } from '../mon
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { deliveries } from '../records/row-documents.js';
 
-/** No delivery is open for longer, milliseconds: a place that is older holds up nobody. */
-const PLACE_KEPT_MS = 31 * UNITS.d;
+/** No delivery is open for longer: a place that is older holds up nobody. */
+export const PLACE_KEPT_DAYS = 31;
 /** A stream without events for so long begins again at 1, milliseconds. */
 const STREAM_KEPT_MS = 400 * UNITS.d;
 
@@ -84,6 +84,11 @@ export class OrderPlaceRepository implements OrderPlaces {
     return (await this.placesOf([id])).get(id);
   }
 
+  /** The event whose delivery has a place; `undefined` if none has it, or it is not kept any more. */
+  async eventAt(place: OrderPlace): Promise<string | undefined> {
+    return (await this.places.findById(placeId(place), { event_id: 1 }).lean())?.event_id;
+  }
+
   async state(stream: string): Promise<StreamState> {
     const found = await this.streams.findOne({ _id: stream }).lean();
     return {
@@ -94,7 +99,9 @@ export class OrderPlaceRepository implements OrderPlaces {
   }
 
   async between(stream: string, first: number, last: number): Promise<Map<number, PlacedDelivery>> {
-    const ids = Array.from({ length: last - first + 1 }, (_, index) => `${stream} ${first + index}`);
+    const ids = Array.from({ length: last - first + 1 }, (_, index) =>
+      placeId({ stream, number: first + index }),
+    );
     const found = await this.places.find({ _id: { $in: ids } }).lean();
     const rows = await this.rows
       .find({ _id: { $in: found.map(({ delivery_id }) => delivery_id) } }, { status: 1, summary: 1 })
@@ -159,15 +166,19 @@ export class OrderPlaceRepository implements OrderPlaces {
 /** Places for deliveries, each the next in its stream. */
 function toDocuments(some: readonly OrderedDelivery[], known: ReadonlyMap<string, number>): PlaceDocument[] {
   const at = sharedDate();
-  const expires_at = new Date(at.getTime() + PLACE_KEPT_MS);
+  const expires_at = new Date(at.getTime() + PLACE_KEPT_DAYS * UNITS.d);
   const last = new Map(known);
   return some.map((one) => {
     const stream = streamOf(one);
     const number = (last.get(stream) ?? 0) + 1;
     last.set(stream, number);
     const { event_id } = one;
-    return { _id: `${stream} ${number}`, delivery_id: deliveryId(one), event_id, at, expires_at };
+    return { _id: placeId({ stream, number }), delivery_id: deliveryId(one), event_id, at, expires_at };
   });
+}
+
+function placeId({ stream, number }: OrderPlace): string {
+  return `${stream} ${number}`;
 }
 
 function placeIn(id: string): OrderPlace {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { PLACE_KEPT_DAYS } from '../../../src/models/order/order-places.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { runHere } from '../../support/programs/command.js';
 import { promised } from '../../support/promised.js';
 import { type ReceivedRequest, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { SHORT_WAITS, type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -84,6 +86,56 @@ describe('deliveries in order', () => {
     );
     const none = receiver.received.find(({ body }) => orderOf(body) === 'none');
     assert.equal(none?.headers['webhook-order'], undefined);
+  });
+
+  it('has its event in the feed by the number and key of the header, for its own account alone', async () => {
+    const { id } = await client.register(receiver.url, { ordering: 'key' });
+    const posted = [
+      await post('a1', 'a'),
+      await post('b1', 'b'),
+      await post('a2', 'a'),
+      await post('a3', 'a'),
+    ];
+    const [, , third, fourth] = posted.map((event) => event.id);
+    const all = await receiver.waitFor((some) => deliveredIn(some).length === 4);
+    const header = all.find(({ body }) => orderOf(body) === 'a2')?.headers['webhook-order'] ?? '';
+    const [, number, key = ''] = /^(\d);previous=1;key="(.+)"$/.exec(header) ?? [];
+    const place = `order=${number}&order_key=${key}`;
+    const ask = (query: string, by = client) => by.request('GET', `/v18.0/feed?endpoint=${id}&${query}`);
+    const idsOf = ({ json }: { json: { data: Accepted[] } }) => json.data.map((event) => event.id);
+    const { json } = await until(
+      () => ask(`${place}&limit=1&wait=5`),
+      (answer) => answer.json.paging.next !== undefined,
+    );
+    assert.deepEqual(idsOf({ json }), [third]);
+    const next = await client.request('GET', json.paging.next);
+    assert.deepEqual(idsOf(next), [fourth]);
+    const environment = { HOOKLINE_URL: system.url, HOOKLINE_API_KEY: client.key, HOOKLINE_DATA_DIR: 'none' };
+    const shown = await runHere('feed', environment, [
+      ...['--endpoint', id, '--order', '2', '--order-key', key, '--limit', '1', '--json'],
+    ]);
+    assert.equal(JSON.parse(shown).id, third);
+    // The endpoint is registered for something else since.
+    const body = { filter: { path: '/total', at_least: 1_000 } };
+    assert.equal((await client.request('PATCH', `/v18.0/endpoints/${id}`, { body })).status, 200);
+    assert.deepEqual(idsOf(await ask(place)), [third]);
+    assert.deepEqual(idsOf(await ask('sequence=1')), []);
+
+    const other = await system.account();
+    assert.equal((await ask(place, other)).status, 404);
+    for (const [query, told] of [
+      [
+        `order=4&order_key=${key}`,
+        `4;previous=3;key="${key}". Numbers are kept for ${PLACE_KEPT_DAYS} days.`,
+      ],
+      ['order=2', '2;previous=1.'],
+    ]) {
+      const { status, json } = await ask(query ?? '');
+      assert.deepEqual([status, json.code], [404, 'not_found']);
+      assert.ok(json.detail.includes(`No delivery to the endpoint has the header webhook-order: ${told}`));
+    }
+    const refused = await ask(`${place}&sequence=1`);
+    assert.deepEqual([refused.status, refused.json.errors[0].parameter], [400, 'sequence']);
   });
 
   it('waits for what has failed until it is sent again and delivered', async () => {

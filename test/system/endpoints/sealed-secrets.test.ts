@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import mongoose from 'mongoose';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { renderEndpoint } from '../../../src/api/routes/endpoints/endpoint-view.js';
 import {
@@ -10,7 +11,9 @@ import {
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { recipientsOf } from '../../../src/domain/delivery/recipients.js';
+import { splitOptions, unmaskOptions } from '../../../src/domain/sending/delivery-options.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
+import { secretOptions } from '../../support/parts/secret-options.js';
 import { testEnvironment } from '../../support/system.js';
 
 const ENDPOINTS = 50;
@@ -55,6 +58,25 @@ describe('encrypted secrets of endpoints', () => {
     assert.deepEqual(secrets?.headers, { authorization: 'Bearer of-the-subscriber' });
     assert.match(secrets?.signing_keys[0]?.secret ?? '', /^whsec_/);
     assert.equal(box.opened, 2, 'its headers and its signing key');
+  });
+
+  it('are also those of how deliveries are sent, and none stands in any document', async () => {
+    const account = newId('account');
+    const { withBearer, withOAuth, texts } = await secretOptions('https://login.example/token');
+    for (const options of [withBearer, withOAuth])
+      await registerDirectly(database.endpoints, account, ['https://subscriber.example/'], options);
+    const stored = await database.endpoints.all(account);
+    const connection = await mongoose.createConnection(uri).asPromise();
+    const collections = (await connection.db?.collections()) ?? [];
+    const documents = await Promise.all(collections.map((collection) => collection.find().toArray()));
+    await connection.close();
+    const raw = JSON.stringify(documents);
+    for (const { id } of stored) assert.ok(raw.split(id).length > 2, 'the endpoint and its change are read');
+    for (const [name, text] of Object.entries(texts)) assert.ok(!raw.includes(text), name);
+    const opened = stored.map((one) =>
+      unmaskOptions(splitOptions(one).options, database.endpoints.secretsOf(one).options),
+    );
+    assert.deepEqual(opened, [withBearer, withOAuth]);
   });
 
   it('keep signing through a rotation without being decrypted', async () => {

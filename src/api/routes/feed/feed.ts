@@ -3,9 +3,11 @@ import { UNITS } from '../../../domain/basics/duration.js';
 import { idTime } from '../../../domain/basics/id-time.js';
 import { POSITION, positionsFrom } from '../../../domain/feed/feed.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
+import { type OrderPlace, orderHeader } from '../../../domain/order/order-rule.js';
 import { PAYLOAD_FORMS } from '../../../domain/records/payload-line.js';
 import { MAX_CONSUMERS } from '../../../models/feed/feed-consumers.js';
 import type { FeedPage } from '../../../models/feed/feed-reader.js';
+import { PLACE_KEPT_DAYS } from '../../../models/order/order-places.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { pageOf } from '../../http/schemas.js';
@@ -14,6 +16,7 @@ import { timeParameter } from '../deliveries/filters.js';
 import { findEndpoint } from '../endpoints/endpoints.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 import { consumerSchema, feedEntrySchema, renderConsumer, renderEntry } from './feed-view.js';
+import { placeParameters, placeWanted } from './place-wanted.js';
 import { MAX_WAIT_S, Waits } from './waits.js';
 import { EVERYTHING, wantedBy } from './wanted.js';
 
@@ -45,6 +48,16 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
       return feed.beforeEvent(id);
     }
     return from && positionsFrom(from.getTime());
+  };
+
+  /** The event whose delivery has a place. @throws Problem 404 if none has it, or it is not kept any more */
+  const eventAt = async (place: OrderPlace): Promise<string> => {
+    const id = await database.orderPlaces.eventAt(place);
+    if (id !== undefined) return id;
+    throw new Problem(
+      'not_found',
+      `No delivery to the endpoint has the header webhook-order: ${orderHeader(place)}. Numbers are kept for ${PLACE_KEPT_DAYS} days.`,
+    );
   };
 
   /** @throws Problem 410 for a position of a time of which events may have been removed */
@@ -80,6 +93,7 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
           .optional()
           .describe('Events behind the position of this consumer'),
         ...seek,
+        ...placeParameters,
         endpoint: z
           .string()
           .optional()
@@ -107,13 +121,17 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
       problems: ['feed_position_gone', 'feed_wait_limit_reached', 'not_found'],
       async handle({ account_id, query }, ctx) {
         const { after, consumer, endpoint: id, limit, wait, payload } = query;
+        const place = placeWanted(query);
+        const endpoint = id === undefined ? undefined : await findEndpoint(dependencies, ctx, id);
+        const first = place && (await eventAt(place));
         const begin =
           after ??
           (consumer && (await database.feedConsumers.get(account_id, consumer))?.position) ??
+          (first && (await feed.beforeEvent(first))) ??
           (await sought(account_id, query)) ??
           '';
         if (query.from === undefined) await requireKept(account_id, begin);
-        const wanted = id === undefined ? EVERYTHING : wantedBy(await findEndpoint(dependencies, ctx, id));
+        const wanted = endpoint ? wantedBy(endpoint, first) : EVERYTHING;
         let page: FeedPage = { entries: [], after: begin, isEnd: false };
         await waits.until(ctx, account_id, wait * 1_000, stopping, async () => {
           await starter.feedOrder.refresh();
@@ -121,7 +139,8 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
           return page.entries.length > 0 || !page.isEnd;
         });
         const next = new URLSearchParams(ctx.querystring);
-        for (const name of ['access_token', 'from', 'sequence', 'consumer']) next.delete(name);
+        for (const name of ['access_token', 'from', 'sequence', 'consumer', 'order', 'order_key'])
+          next.delete(name);
         next.set('after', page.after);
         const paging = {
           cursors: { after: page.after },

@@ -22,6 +22,8 @@ async function events(values: Values): Promise<void> {
     after: textOf(values, 'after'),
     ...beginOf(values),
     endpoint: textOf(values, 'endpoint'),
+    order: numberOf(values, 'order'),
+    orderKey: textOf(values, 'order-key'),
   };
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const stop = new AbortController();
@@ -76,8 +78,13 @@ async function consumers(values: Values, [action = 'list', name]: string[]): Pro
 
 /** The time, or the number of the event, at which reading begins. @throws CommandError */
 function beginOf(values: Values) {
-  const sequence = textOf(values, 'sequence');
-  if (sequence !== undefined && !/^[1-9]\d*$/.test(sequence))
-    throw new CommandError('--sequence must be the number of an event, such as 42.');
-  return { from: timeOf(values, 'from'), sequence: sequence === undefined ? undefined : Number(sequence) };
+  return { from: timeOf(values, 'from'), sequence: numberOf(values, 'sequence') };
+}
+
+/** The number of an event, in the account or in an order. @throws CommandError */
+function numberOf(values: Values, option: string): number | undefined {
+  const text = textOf(values, option);
+  if (text !== undefined && !/^[1-9]\d*$/.test(text))
+    throw new CommandError(`--${option} must be the number of an event, such as 42.`);
+  return text === undefined ? undefined : Number(text);
 }
