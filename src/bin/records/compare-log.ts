@@ -57,8 +57,8 @@ export interface LogSources {
 }
 
 /**
- * Compares all closed deliveries, and all changes, with segments and leaves of the log: each record with its
- * leaf, and each leaf with its record. What is held is a byte for each leaf and 40 bytes for each event.
+ * Compares all closed deliveries, and all changes, with segments and leaves of the log: each record with its leaf, and
+ * each leaf with its record. It needs a byte of memory for each leaf and 40 bytes for each event.
  *
  * @param counts are counted up
  */
@@ -69,9 +69,9 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
   const size = await log.size();
   counts.leaves = size;
   const marks = new LeafMarks(size);
-  /** Of records that the log may have, though their segments do not say so. */
+  /** Names of records that the log may have, although their segments do not say so. */
   const waiting = new Set<string>();
-  // By this machine's clock: whoever has MongoDB can set that one.
+  // By this machine's clock: somebody with access to MongoDB can set that one.
   const keptSince = Date.now() - keptDays * UNITS.d;
   yield* compareSegments(database, { keptSince, loggedBefore }, marks, waiting);
 

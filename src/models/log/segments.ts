@@ -27,16 +27,16 @@ const segments = collection('segments', {
   at: must(Date),
   /** Closed deliveries among them, by account. */
   usage: may<ClosedUsage[]>([{ _id: false, account_id: String, deliveries: Number, attempts: Number }]),
-  /** Of all of that. */
+  /** Tag of all other fields. */
   tag: must(String),
-  /** Number of its first leaf in the log, or -1. Whoever believes it compares the leaves. */
+  /** Number of its first leaf in the log, or -1. A reader that relies on it compares the leaves. */
   first: must(Number, { index: true }),
 });
 type SegmentDocument = DocumentIn<typeof segments>;
 
 /** A record as segments name it. */
 export interface NamedRecord {
-  /** Of a delivery id and revision ({@link nameOf}), of a change its id, of void numbers account and first number. */
+  /** Id and revision of a delivery ({@link nameOf}), id of a change, or account and first number of void numbers. */
   name: string;
   /** Its canonical text. */
   record: string;
@@ -48,7 +48,7 @@ export interface NamedRecord {
 export interface Segment {
   id: string;
   records: readonly string[];
-  /** Of the leaves; as many as there are records, unless it is wrong. */
+  /** Hashes of the leaves; as many as there are records, unless the segment was altered. */
   hashes: readonly Buffer[];
   /** When it was made: its records were kept before that. */
   at: Date;
@@ -131,7 +131,7 @@ export class SegmentRepository extends repositoryOf(segments) {
     return this.model.countDocuments({ first: UNLOGGED });
   }
 
-  /** Notes which leaves the log has of a segment: whoever is first. */
+  /** Notes which leaves the log has of a segment: the first one does it. */
   async logged({ id }: Pick<Segment, 'id'>, first: number): Promise<void> {
     await this.model.updateOne({ _id: id, first: UNLOGGED }, { $set: { first } });
   }

@@ -12,7 +12,7 @@ const privateInputs = collection('private_inputs', {
   _id: must(String),
   /** JSON. */
   text: must(String),
-  /** Of both. */
+  /** Tag of id and text. */
   tag: must(String),
   expires_at: must(Date, { expires: 0 }),
 });

@@ -17,10 +17,7 @@ import { Tags, textOf } from '../mongo/tags.js';
 
 /** Stands in the place of a notice once it was told. */
 const TOLD = '';
-/**
- * An end that was told is remembered for so long, milliseconds: whoever keeps its row again after a
- * crash notes it once more.
- */
+/** An end that was told is remembered for so long, milliseconds: after a crash it is noted once more, with the row. */
 const REMEMBERED_MS = UNITS.h;
 
 const ends = collection(
@@ -87,7 +84,7 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
     await this.model.bulkWrite(
       together.map((end) => ({
         updateOne: {
-          // Of two runs at once, one tells of it.
+          // If two runs do this at once, only one reports it.
           filter: { _id: end._id, notice: null },
           update: { $set: { ...noticed, tag: this.tagged({ ...end, ...noticed }).tag } },
         },

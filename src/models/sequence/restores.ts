@@ -13,12 +13,12 @@ const BEFORE_ALL = new Date('2026-01-01');
 
 /** Each time that this database was found older than what stands outside of it. They are kept for ever. */
 const restores = collection('sequence_restores', {
-  /** By what it was noticed: whoever notices the same thing, notes it once. */
+  /** The sign of the restore: processes that see the same sign note it once. */
   _id: must(String),
   at: must(Date),
   since: must(Date),
   why: must(String),
-  /** Of all of that. */
+  /** Tag of all other fields. */
   tag: must(String),
 });
 type RestoreDocument = DocumentIn<typeof restores>;

@@ -21,7 +21,7 @@ const voids = collection(
     first: must(Number),
     last: must(Number),
     at: must(Date),
-    /** Of all of that. A void without it is none. */
+    /** Tag of the fields above. Void numbers without a correct one do not count. */
     tag: must(String),
     /** Whether the log has its record. */
     in_log: must(Boolean, { index: true }),

@@ -10,7 +10,7 @@ import {
 import { sharedDate } from '../../../domain/time/shared-time.js';
 import type { WitnessAddress } from './witnesses.js';
 
-/** Who is told of what happens to the log. */
+/** Observer of the log. */
 export type LogWatch = ReturnType<typeof createLogWatch>;
 
 /** Consequence of each reason. */
