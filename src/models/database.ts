@@ -160,7 +160,7 @@ export async function connectDatabase(
     /** Where they are. */
     dataKeyHome: new DataKeyHome(connection, apart),
     deskSessions: new DeskSessionRepository(connection, changes, timings),
-    ends: new EndRepository(connection),
+    ends: new EndRepository(connection, box),
     erasures: new ErasureRepository(connection, changes),
     endpoints: new EndpointRepository(connection, box, changes, timings),
     everyEndpoint: new EveryEndpoint(connection),

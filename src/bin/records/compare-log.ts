@@ -46,7 +46,7 @@ export type LogCounts = typeof NO_LOG_COUNTS;
 
 /** Sources of the comparison. */
 export interface LogSources {
-  database: Pick<Database, 'records' | 'changes' | 'log' | 'segments' | 'sequences'>;
+  database: Pick<Database, 'records' | 'changes' | 'ends' | 'log' | 'segments' | 'sequences'>;
   keys: readonly NoteVerifier[];
   /** Places outside of MongoDB that remember checkpoints of the log. */
   memory: Memory;
@@ -64,7 +64,7 @@ export interface LogSources {
  */
 export async function* compareLog(sources: LogSources, counts: LogCounts): AsyncIterable<Difference> {
   const { database, keptDays, loggedBefore } = sources;
-  const { records, changes, log, segments, sequences } = database;
+  const { records, changes, ends, log, segments, sequences } = database;
   yield* auditTree(sources);
   const size = await log.size();
   counts.leaves = size;
@@ -112,6 +112,7 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     await mark(logged.map(recordOfChange));
   }
   for await (const { id, wrong } of sequences.altered()) yield { id, what: wrong };
+  for await (const { id, wrong } of ends.altered()) yield { id: `end ${id}`, what: wrong };
   for (const isLogged of [true, false])
     for await (const some of sequences.voids.recorded(isLogged)) {
       for (const { id, wrong } of some)

@@ -283,9 +283,19 @@ export class ChangeRepository {
     return tag === undefined ? document : { ...document, tag };
   }
 
-  /** For {@link Recorded} alone: stores changes, those that are not stored yet. */
-  async keep(documents: readonly ChangeDocument[]): Promise<void> {
-    await insertMissing(this.model, documents);
+  /**
+   * For {@link Recorded} alone: stores changes, those that are not stored yet. One that somebody has put into a
+   * resource is stored as well: it is named there as any that was altered.
+   *
+   * @returns those that were not altered, as they are stored
+   */
+  async keep(documents: readonly ChangeDocument[]): Promise<ChangeDocument[]> {
+    const ids = (await insertMissing(this.model, documents)).flatMap((at) => documents[at]?._id ?? []);
+    const found = ids.length > 0 ? await this.model.find({ _id: { $in: ids } }).lean<ChangeDocument[]>() : [];
+    const stored = new Map(found.map((document) => [document._id, document]));
+    return documents
+      .map((document) => stored.get(document._id) ?? document)
+      .filter((document) => !this.seal.alteration(document));
   }
 }
 

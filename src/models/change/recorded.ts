@@ -25,8 +25,8 @@ interface Description<D> {
   /** How it is shown: without secrets. */
   show(document: D): object;
   /**
-   * Tells others of changes. They stay in the document until this is done, by this process or another one, so each is
-   * told at least once. @returns `false`: it cannot be done now
+   * Tells others of changes, which are as they were written. They stay in the document until this is done, by this
+   * process or another one, so each is told at least once. @returns `false`: it cannot be done now
    */
   tell?(changes: readonly ChangeDocument[]): Promise<boolean>;
 }
@@ -232,9 +232,9 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
   }
 
   private async move(document: D): Promise<void> {
-    const unrecorded = document.unrecorded ?? [];
-    await this.changes.keep(unrecorded);
-    if (this.about.tell && !(await this.about.tell(unrecorded))) return;
+    // What somebody has put into the document alone is told to nobody.
+    const kept = await this.changes.keep(document.unrecorded ?? []);
+    if (this.about.tell && !(await this.about.tell(kept))) return;
     await this.takeOut(document);
   }
 

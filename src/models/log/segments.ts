@@ -95,7 +95,11 @@ export class SegmentRepository extends repositoryOf(segments) {
       at: sharedDate(),
       usage: closedUsage(records.filter(({ isRetold }) => !isRetold).map(({ record }) => record)),
     };
-    const { _id, ...fields } = { ...document, tag: this.tags.tag(contentOf(document)), first: UNLOGGED };
+    const { _id, ...fields } = {
+      ...document,
+      tag: this.tags.tag(contentOfSegment(document)),
+      first: UNLOGGED,
+    };
     await this.model.collection.insertOne({ _id: _id as never, ...fields });
     return { id, records: document.records, hashes, at: document.at, first: undefined, wrong: undefined };
   }
@@ -152,20 +156,26 @@ export class SegmentRepository extends repositoryOf(segments) {
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOf);
+    return this.tags.retagEach(this.model, contentOfSegment);
   }
 
   private toSegment(document: SegmentDocument): Segment {
     const { _id: id, records, at, first, tag } = document;
     const isLogged = Number.isSafeInteger(first) && first >= 0;
     const known = { id, first: isLogged ? first : undefined };
-    const wrong = this.tags.whatIsWrong(tag, contentOf(document));
+    const wrong = this.tags.whatIsWrong(tag, contentOfSegment(document));
     if (wrong !== undefined) return { ...known, records: [], hashes: [], at: new Date(0), wrong };
     return { ...known, records, hashes: splitHashes(bytesOf(document.hashes) ?? Buffer.alloc(0)), at, wrong };
   }
 }
 
-function contentOf({ _id, records, hashes, at, usage }: Omit<SegmentDocument, 'tag' | 'first'>): string {
+export function contentOfSegment({
+  _id,
+  records,
+  hashes,
+  at,
+  usage,
+}: Omit<SegmentDocument, 'tag' | 'first'>): string {
   const counted = (usage ?? []).flatMap((one) => [one.account_id, one.deliveries, one.attempts]);
   return textOf([_id, records, bytesOf(hashes)?.toString('base64'), at, ...counted]);
 }

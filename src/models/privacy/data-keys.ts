@@ -178,7 +178,8 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
     if (this.knownErased.has(name)) return true;
     const found = await this.erased.find({ _id: { $in: [keyId, accountId] } }).lean();
     const wasErased = found.some(
-      (one) => one.account_id === accountId && this.tags.whatIsWrong(one.tag, erasureOf(one)) === undefined,
+      (one) =>
+        one.account_id === accountId && this.tags.whatIsWrong(one.tag, contentOfErasedKey(one)) === undefined,
     );
     if (wasErased) this.knownErased.set(name, true);
     return wasErased;
@@ -187,12 +188,12 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   /** Before it is deleted, and also if it is gone already, as after a restore. @param _id of the key, or the account */
   private async noteErased(account_id: string, _id: string): Promise<void> {
     const erased = { _id, account_id, erased_at: sharedDate() };
-    await insertMissing(this.erased, [{ ...erased, tag: this.tags.tag(erasureOf(erased)) }]);
+    await insertMissing(this.erased, [{ ...erased, tag: this.tags.tag(contentOfErasedKey(erased)) }]);
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.erased, erasureOf);
+    return this.tags.retagEach(this.erased, contentOfErasedKey);
   }
 
   /** Wraps every key again that an older key wrapped. @returns how many that were */
@@ -252,7 +253,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   }
 }
 
-function erasureOf({ _id, account_id, erased_at }: Omit<ErasedKeyDocument, 'tag'>): string {
+export function contentOfErasedKey({ _id, account_id, erased_at }: Omit<ErasedKeyDocument, 'tag'>): string {
   return textOf([_id, account_id, erased_at]);
 }
 
