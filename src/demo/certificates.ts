@@ -12,7 +12,7 @@ export interface ServerCertificate {
   key: string;
 }
 
-/** A certificate authority of our own: whoever trusts `cert` trusts every certificate it signs. */
+/** A certificate authority of our own: a client that trusts `cert` trusts every certificate that it signs. */
 export type CertificateAuthority = ServerCertificate;
 
 const AUTHORITY_LIFE_MS = 730 * UNITS.d;

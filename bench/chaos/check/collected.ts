@@ -31,7 +31,7 @@ export interface Posted {
   accountId: string;
   /** In the payload: it says which post an event is of. */
   orderId: string;
-  /** Of the payload. */
+  /** SHA-256 of the payload. */
   sha256: string;
   subject: string;
   /**
@@ -51,7 +51,7 @@ export interface Posted {
   isGivenUp?: true;
   /** The event's ids in all 202, each once. */
   eventIds: string[];
-  /** Of the first 202, milliseconds since the epoch. */
+  /** Time of the first 202, milliseconds since the epoch. */
   acknowledgedMs?: number;
   /** Deliveries that the 202 named, or their number. */
   deliveryIds?: string[];

@@ -48,7 +48,7 @@ export interface World {
   secrets: Map<string, string[]>;
   /** Acts for every account. */
   operatorKey: string;
-  /** Of a process that reaches the servers directly. */
+  /** Environment of a process that reaches the servers directly. */
   environment: Record<string, string>;
   settings: Settings;
   /** Where what the processes write stands. */
@@ -58,7 +58,7 @@ export interface World {
 
 /** Waits between attempts: more of them than a run can use up. */
 const SCHEDULE = ['500ms,1s,1s,2s,2s,3s', ...Array.from({ length: 40 }, () => '4s')].join();
-/** Of an endpoint whose deliveries are given up soon. */
+/** Schedule of an endpoint whose deliveries are given up soon. */
 const SHORT_SCHEDULE = '500ms,1s';
 
 /** How an endpoint is registered. */

@@ -7,7 +7,7 @@ const SOCKET_CLOSED = new Set(['EPIPE', 'ECONNRESET']);
 
 /**
  * MongoDB's codes of errors that are over when a server has taken over from another, or enough of them are there again.
- * What was asked for may have been done all the same.
+ * The operation may have been done all the same.
  */
 const TEMPORARY_CODES: ReadonlySet<unknown> = new Set([
   6, // HostUnreachable
@@ -21,6 +21,7 @@ const TEMPORARY_CODES: ReadonlySet<unknown> = new Set([
   134, // ReadConcernMajorityNotAvailableYet
   189, // PrimarySteppedDown
   262, // ExceededTimeLimit
+  371, // UserWritesBlocked: by an operator, or by a service whose disk is nearly full
   9_001, // SocketException
   10_107, // NotWritablePrimary
   11_600, // InterruptedAtShutdown
@@ -34,6 +35,9 @@ const TEMPORARY_LABELS = ['RetryableWriteError', 'TransientTransactionError', 'S
 
 /** Whether an error means that MongoDB is out of reach, or takes no writes, for the moment. */
 export function isDatabaseUnavailable(error: unknown): boolean {
+  // The driver wraps what a batch of writes ended with, whatever that is.
+  if (error instanceof mongo.MongoBulkWriteError && error.errorResponse instanceof Error)
+    return isDatabaseUnavailable(error.errorResponse);
   if (error instanceof mongo.MongoServerError && TEMPORARY_CODES.has(error.code)) return true;
   if (error instanceof mongo.MongoError && TEMPORARY_LABELS.some((label) => error.hasErrorLabel(label)))
     return true;
