@@ -1,6 +1,6 @@
 /**
- * Who may import whom: the layers of the README's "How the code is laid out", checked on the sources, where `import type` counts as an import,
- * and again on the compiled files in `dist`, where only what is loaded at run time is left.
+ * Allowed imports: the layers of `docs/code-map.md`. They are checked on the sources, where `import type` counts as an
+ * import, and again on the compiled files in `dist`, which have only the imports of run time.
  */
 
 const { readdirSync } = require('node:fs');

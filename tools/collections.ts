@@ -1,4 +1,3 @@
-import type { Schema } from 'mongoose';
 import '../src/models/database.js';
 import { COLLECTIONS } from '../src/models/mongo/collection.js';
 
@@ -66,17 +65,18 @@ export function collectionsTable(): string {
   const gone = Object.keys(MEANINGS).filter((name) => !COLLECTIONS.has(name));
   if (unknown.length + gone.length > 0)
     throw new Error(`tools/collections.ts lacks ${unknown.join(', ')}; there is no ${gone.join(', ')}`);
-  const rows = Object.entries(MEANINGS).map(([name, meaning]) => {
-    const schema = COLLECTIONS.get(name);
-    return `| \`${name}\` | ${meaning} | ${schema ? indexesOf(schema) : ''} |`;
-  });
+  const rows = Object.entries(MEANINGS).map(
+    ([name, meaning]) => `| \`${name}\` | ${meaning} | ${indexesOf(name)} |`,
+  );
   return ['| Collection | A document is | Indexes besides `_id` |', '|---|---|---|', ...rows].join('\n');
 }
 
-function indexesOf(schema: Schema): string {
-  const texts = schema.indexes().map(([key, { unique, expireAfterSeconds: seconds }]) => {
-    const how = [unique && 'unique', seconds !== undefined && 'expires'].filter(Boolean).join(', ');
-    return `\`${Object.keys(key).join(', ')}\`${how === '' ? '' : ` (${how})`}`;
-  });
+function indexesOf(name: string): string {
+  const texts = (COLLECTIONS.get(name)?.indexes() ?? []).map(
+    ([key, { unique, expireAfterSeconds: seconds }]) => {
+      const how = [unique && 'unique', seconds !== undefined && 'expires'].filter(Boolean).join(', ');
+      return `\`${Object.keys(key).join(', ')}\`${how === '' ? '' : ` (${how})`}`;
+    },
+  );
   return texts.join('; ');
 }

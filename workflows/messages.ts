@@ -9,7 +9,7 @@ import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { ReplayIntervention, ReplayProgress } from '../src/domain/replay/replay.js';
 import { cutText } from '../src/domain/text/unicode.js';
 
-/** Who steers a delivery: the id of an API key, or a name given in Temporal UI, which can send anything or nothing. */
+/** Author of an action: the id of an API key, or a name given in Temporal UI, which can send anything or nothing. */
 export interface Operator {
   by?: string;
   /** The replay that acts for them. */
@@ -47,7 +47,7 @@ export function actIn(order: unknown): Partial<Act> {
   return typeof order === 'string' ? { action: order as Action } : ((order ?? {}) as Partial<Act>);
 }
 
-/** Who acts, whatever was sent. */
+/** Author of an action, whatever was sent. */
 export function actorOf(operator: unknown): DeliveryActor {
   // An act by its name alone says nobody's.
   const sent = typeof operator === 'string' ? undefined : operator;
@@ -106,9 +106,9 @@ export type ReplayUpdate = UpdateDefinition<ReplayProgress, [Operator | undefine
 
 /** Actions of an operator on a replay, by their names in the HTTP interface. */
 export const REPLAY_UPDATES: Record<ReplayIntervention['action'], ReplayUpdate> = {
-  /** Act on nothing more until the replay is resumed. What is under way ends: about a second's worth. */
+  /** Act on nothing more until the replay is resumed. Work in progress is completed: about a second's worth. */
   pause: defineUpdate('pauseReplay'),
   resume: defineUpdate('resumeReplay'),
-  /** Act on nothing more at all. What has been done stays. */
+  /** Act on nothing more at all. Completed work stays. */
   cancel: defineUpdate('cancelReplay'),
 };

@@ -118,7 +118,7 @@ class LiveReplay {
     });
   }
 
-  /** A batch that has begun ends, whoever cancels meanwhile: its result counts. */
+  /** A batch that has begun is completed, even if the replay is cancelled meanwhile: its result counts. */
   private async actOnSome(): Promise<void> {
     const items = this.soFar.items.slice(0, this.batchSize);
     const results = await CancellationScope.nonCancellable(() =>

@@ -16,8 +16,8 @@ type Report = AttemptReport | null;
 const MAX_CLAIMS = 20_000;
 
 /**
- * The reason why an endpoint took no attempt holds for so long, milliseconds. Who resumes the endpoint after it was
- * looked at begins a release, which looks for what waits until half a minute later: so it finds the delivery.
+ * The reason why an endpoint took no attempt holds for so long, milliseconds. Resuming the endpoint after it was read
+ * begins a release, which looks for waiting deliveries until half a minute later: so it finds the delivery.
  */
 const UNMADE_KNOWN_MS = 5_000;
 

@@ -96,7 +96,7 @@ export function createGate({ endpoints, turns, leases, conditions, order }: Gate
     const timeoutMs = attempt_timeout === undefined ? request.timeout_ms : parseDuration(attempt_timeout);
     // A local activity, which makes attempts of the direct lane, ends by the installation's limit.
     if (!request.isolated && timeoutMs > request.timeout_ms) throw needsIsolation();
-    // Who placed it need not have known the mark, which other processes make.
+    // Another process may have opened the circuit breaker after this delivery was placed.
     if (!request.placed || failing) {
       // Attempts that a person or the endpoint's incident chose are not held back.
       const isFirst = number === 1 && trigger === 'schedule';

@@ -44,7 +44,7 @@ export async function timed(
 
 /**
  * A clock that shows the workflow's time during an activity, at the latest: the activity may have waited before, here
- * or on its way, and who is told a time that is too early retries too early.
+ * or on its way, and a time that is too early leads to an early retry.
  *
  * @param at time of Temporal that the activity brings, milliseconds since the epoch
  */

@@ -32,7 +32,7 @@ export interface EndpointForVerification
 /** Kind of the event that a verification by `challenge` posts. */
 const VERIFICATION_KIND = 'endpoint.verification';
 const PER_MINUTE = 60;
-/** So many decimals of a rate are meant, and not made by multiplying. */
+/** Decimals kept of a rate; further digits are rounding errors. */
 const RATE_DIGITS = 6;
 
 /** Input of a verification attempt besides the endpoint. */
@@ -41,7 +41,7 @@ interface VerificationContext {
   userAgent: string;
   /** Where the subscriber may confirm instead of answering; absent if this installation has no public address. */
   confirmationUrl: string | undefined;
-  /** Who asks: the host name of this installation. */
+  /** Host name of this installation, which asks. */
   origin: string;
   timeoutMs: number;
 }
@@ -49,7 +49,7 @@ interface VerificationContext {
 /** Whether an endpoint wants events, or why that is not known. */
 type VerificationResult = { wanted: true; allowed_rate?: number } | { wanted: false; reason: string };
 
-/** A question to an endpoint, and what answers of success mean. What all requests have is added. */
+/** A question to an endpoint, and what answers of success mean. The headers of all requests are added. */
 interface Question extends Pick<HttpRequest, 'method' | 'body'> {
   /** Absent: the endpoint's own. */
   url?: string;

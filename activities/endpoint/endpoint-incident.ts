@@ -27,7 +27,7 @@ export interface AlertRaiser {
   raise(alert: Alert): Promise<void>;
 }
 
-/** That an endpoint is failing, or with `null` that it is not. */
+/** New mark of an endpoint: that it is failing, or `null` if it is not. */
 interface MarkChange extends EndpointKey {
   failing: FailingMark | null;
 }

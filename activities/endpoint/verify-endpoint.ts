@@ -110,8 +110,8 @@ export function createVerificationActivities({ pending, poster, userAgent, publi
     /**
      * Disables an endpoint that was not verified in time, unless it has changed since it was asked last.
      *
-     * @returns whether it has changed, so that it is still to be verified: whoever changed it may have crashed before
-     * saying so
+     * @returns whether it has changed, so that it is still to be verified: the process that changed it may have crashed
+     * before it reported that
      */
     async giveUpEndpoint(
       key: EndpointKey,

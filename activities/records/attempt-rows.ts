@@ -10,8 +10,8 @@ import type { Told, ToldDelivery } from '../../src/domain/records/told.js';
 export type Reports = (AttemptReport | null)[];
 
 /**
- * Keeps rows while attempts are in flight, unless it is doing so; nobody waits for it. Of new deliveries those that
- * have closed get one: the others need a second write later.
+ * Keeps rows while attempts are in flight, unless it is doing so; nobody waits for it. New deliveries get a row once
+ * they have closed: the others need a second write later.
  *
  * @param at when, by the workflow's time. Milliseconds since the epoch
  * @param isLong the other new deliveries get a row, too

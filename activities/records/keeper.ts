@@ -58,7 +58,7 @@ export class Keeper implements DeliveryRows {
     const { rows } = this.options;
     const outdone = new Set<string>();
     const { events, altered } = await this.eventsOf(told.deliveries);
-    // What is told of an event that is past its time is not kept any more.
+    // Reports on an event past its retention are dropped.
     let left = told.deliveries.filter(({ event_id }) => events.has(event_id));
     for (let tries = isNew ? 0 : 1; left.length > 0; tries += 1) {
       if (tries > MAX_TRIES) throw new Error('rows of deliveries are written by several runs at once');
@@ -101,7 +101,7 @@ export class Keeper implements DeliveryRows {
       const whole = terminatedDelivery(before?.whole ?? untold(event, run, key), execution);
       return [{ row: await this.withRecord(before, event, whole, LAST_TURN), before: before?.tag }];
     });
-    // What somebody has written meanwhile is looked at by the next run.
+    // The next run reads rows that another process has written meanwhile.
     await rows.write((await Promise.all(next)).flat());
     if (altered) throw altered;
   }
@@ -134,7 +134,10 @@ export class Keeper implements DeliveryRows {
     return { events, altered };
   }
 
-  /** Rows as they are stored. Who wrote a closed one may have been killed before its segment was made: it gets one. */
+  /**
+   * Rows as they are stored. The process that wrote a closed one may have been killed before it made the segment: it
+   * gets one.
+   */
   private async known(keys: readonly DeliveryKey[]): Promise<Map<string, KnownRow>> {
     const { rows } = this.options;
     const ids = keys.map(deliveryId);
@@ -199,8 +202,8 @@ function mayMoveOrder({ order_key, snapshot: { record } }: ToldDelivery): boolea
 }
 
 /**
- * A row says what is told. Two tasks may tell of the same turn, each of attempts of its own; and a row that was kept
- * late is told of once more, at the next turn.
+ * Whether the row already holds this report. Two tasks can send a report with the same number; a row written late is
+ * reported again with the next number.
  */
 function saysSo(
   row: KnownRow,

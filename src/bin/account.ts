@@ -5,7 +5,7 @@ import { print } from './client/terminal.js';
 import { requireSecretBox } from './process/secrets.js';
 import { withDatabase } from './process/with-database.js';
 
-/** Whose key an account's first key is. */
+/** Role of an account's first key. */
 const KEYS = {
   account: ACCOUNT_SCOPES,
   /** Makes accounts of its own, and acts for them. */

@@ -6,7 +6,7 @@ import { type Command, CommandError, linesOf } from './command.js';
 import { COMMAND_GROUPS, COMMANDS } from './commands.js';
 
 /**
- * Does what a command line asks for. What it writes goes to the standard streams of the process, and what it found to
+ * Does what a command line asks for. Its output goes to the standard streams of the process, and its result to
  * `process.exitCode`.
  *
  * @param words what follows the name of the program

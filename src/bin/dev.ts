@@ -124,7 +124,7 @@ export async function dev(given: Settings): Promise<void> {
   } catch (error) {
     // Whatever was being done was ended for this reason.
     if (!stopped.aborted) {
-      // What fails then fails for the same reason.
+      // Later failures have the same cause.
       await stops.run().catch(() => {});
       throw error;
     }

@@ -13,8 +13,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 if (!(await runCommandLine(process.argv.slice(2)))) process.exit(1);
 
 /**
- * Keeps compiled code for later starts, where Node.js can: from 22.1 on. In a folder of this user, because whoever can
- * write there decides what runs.
+ * Keeps compiled code for later starts, where Node.js can: from 22.1 on. In a folder of this user, because write access
+ * to it decides which code runs.
  */
 function keepCompiled(): void {
   const { enableCompileCache } = nodeModule as { enableCompileCache?: (folder: string) => unknown };

@@ -15,9 +15,9 @@ export async function reseal(settings: Settings): Promise<void> {
     print(`Accounts whose business key secret was encrypted again: ${await database.keySecrets.resealAll()}`);
     await database.changes.collect();
     print(`Changes that were tagged again: ${await database.changes.audit.retagAll()}`);
-    const { records, scheduled, segments, sequences, dataKeys, privateInputs, replays } = database;
+    const { records, ends, scheduled, segments, sequences, dataKeys, privateInputs, replays } = database;
     let tagged = 0;
-    for (const some of [records, scheduled, segments, sequences, dataKeys, privateInputs, replays])
+    for (const some of [records, ends, scheduled, segments, sequences, dataKeys, privateInputs, replays])
       tagged += await some.retagAll();
     print(`Records that were tagged again: ${tagged}`);
     print(`Keys of the log that were encrypted again: ${await database.logKeys.resealAll()}`);

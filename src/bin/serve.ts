@@ -15,7 +15,7 @@ export async function serve(configured: Settings, roleName: string): Promise<voi
   const logger = createLogger(settings);
   keepHeapsSmall();
   const service = await startService(settings, role, logger);
-  // First, as whoever reads that it serves may tell it to stop at once.
+  // First, because a reader of the log line that it serves may stop it at once.
   const told = untilStopped(service.failed);
   logger.info({ role, url: service.url }, 'serving');
   const signal = await told;
@@ -27,7 +27,7 @@ export async function serve(configured: Settings, roleName: string): Promise<voi
     await Promise.race([delay(drainMs), service.failed]);
   }
   logger.info({ signal }, 'stopping: finishing what is under way');
-  // What a process without processor time loses while it drains is not added to its time to stop.
+  // Time lost to a busy machine while draining is not added to the time to stop.
   await service.stop(toldAt + drainMs);
   logger.info('stopped');
 }

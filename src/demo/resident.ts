@@ -12,7 +12,7 @@ export interface DemoSubscriber extends Subscriber {
 
 const NAMES = { dns: ['localhost'], ips: ['127.0.0.1'] };
 
-/** Of the endpoints that a purchase of its own registers, and deletes again. */
+/** Description of the endpoints that `npm run demo` registers and deletes again. */
 const PASSING = 'npm run demo';
 /** How long an endpoint may take to be verified, milliseconds. */
 const VERIFIED_WITHIN_MS = 30_000;
@@ -52,7 +52,7 @@ export async function startRegistered(
 export async function registerSubscriber(options: {
   hookline: Hookline;
   authority: CertificateAuthority;
-  /** Whose it is. Default: that of a purchase of its own. */
+  /** Description of the endpoint. Default: that of `npm run demo`. */
   description?: string;
   behaviour?: Behaviour;
   retrySchedule?: string[];

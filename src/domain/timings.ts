@@ -17,8 +17,8 @@ export const TIMINGS = {
   /** A release rests so long when the endpoint fails again: as long as an incident waits before its first probe. */
   release_rest_ms: 5_000,
   /**
-   * So long an incident that is older than the release does not stop it: it may be over, or somebody has resumed the
-   * endpoint to find out. If it is open after that, it releases what is left when it ends.
+   * Time for which an incident that is older than the release does not stop it: it may be over, or somebody has resumed
+   * the endpoint to find out. If it is open after that, it releases what is left when it ends.
    */
   older_incident_ms: 5_000,
   /**
@@ -63,8 +63,8 @@ export const TIMINGS = {
    */
   data_key_lifetime_ms: 10_000,
   /**
-   * A process may accept events with a data key for its lifetime after it was deleted, and store these a moment
-   * later. So whoever deletes a key looks once more after this.
+   * A process may accept events with a data key for its lifetime after it was deleted, and store these a moment later.
+   * So the process that deletes a key looks once more after this time.
    */
   keys_remembered_ms: 12_000,
   /** How often a process says that it is there, and looks whether others are. */

@@ -160,7 +160,7 @@ export async function connectDatabase(
     /** Where they are. */
     dataKeyHome: new DataKeyHome(connection, apart),
     deskSessions: new DeskSessionRepository(connection, changes, timings),
-    ends: new EndRepository(connection),
+    ends: new EndRepository(connection, box),
     erasures: new ErasureRepository(connection, changes),
     endpoints: new EndpointRepository(connection, box, changes, timings),
     everyEndpoint: new EveryEndpoint(connection),
@@ -168,12 +168,12 @@ export async function connectDatabase(
     deliveryTurns: new DeliveryTurnRepository(connection),
     incidents: new IncidentRepository(connection),
     events: new EventRepository(connection, records, box),
-    /** Of stored events, for attempts. */
+    /** Payloads of stored events, for attempts. */
     payloads,
     feed: new FeedRepository(connection, records.records),
     feedConsumers: new FeedConsumerRepository(connection, accountLocks),
     eventKinds: new EventKindRepository(connection, changes, timings),
-    /** Whose something is: for the operator alone. */
+    /** Accounts of resources: for the operator alone. */
     holders: new HolderRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
     keySecrets: new KeySecretRepository(connection, box),

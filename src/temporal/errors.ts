@@ -34,7 +34,7 @@ export class DeliveryStateConflictError extends Error {
   override readonly name = 'DeliveryStateConflictError';
 }
 
-/** No worker answered in time. What was asked for may still happen. */
+/** No worker answered in time. The operation may still take effect. */
 export class NoWorkerError extends Error {
   override readonly name = 'NoWorkerError';
   /** How long the response was waited for, milliseconds. */

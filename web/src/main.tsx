@@ -28,8 +28,7 @@ applyTheme();
 
 const queryClient = new QueryClient({
   defaultOptions: {
-    // The client tries again what may be tried again.
-    // What is read for one account is not shown for another.
+    // The client tries again what may be tried again. Data read for one account is not shown for another.
     queries: {
       staleTime: 2_000,
       retry: false,
@@ -38,7 +37,7 @@ const queryClient = new QueryClient({
     mutations: { retry: false },
   },
 });
-// Whoever signs in next in this tab must not see, even for a moment, what was read for somebody else.
+// The next person to sign in in this tab must never see data that was read for somebody else.
 subscribe((ended) => {
   if (!ended) return;
   queryClient.clear();

@@ -50,7 +50,7 @@ const { openIncident } = proxyLocalActivities<Activities>({
 export async function endpointIncident(input: EndpointIncidentInput): Promise<EndpointIncidentResult> {
   const { endpoint, failing_for_ms } = input;
   const { runId, startTime } = workflowInfo();
-  // What is sent about the incident has the same id and time, however often a task is repeated.
+  // Events about the incident have the same id and time in each repetition of a task.
   const began = startTime.getTime();
   const since = new Date(began - failing_for_ms).toISOString();
   const state = input.state ?? newIncident(runId, since, startTime.toISOString());

@@ -1392,7 +1392,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List who changed what in the account, newest first
+         * List the changes in the account with their authors, newest first
          * @description Requires the scope `changes:read`.
          */
         get: operations["listChanges"];
@@ -1412,7 +1412,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the versions of an endpoint with who made them, newest first; also after it was deleted
+         * List the versions of an endpoint with their authors, newest first; also after it was deleted
          * @description Requires the scope `changes:read`.
          */
         get: operations["listEndpointVersions"];
@@ -2044,7 +2044,7 @@ export interface components {
                     parameter?: string;
                     detail: string;
                 }[];
-                /** @description Of a link to the portal that has ended: how the portal looks, and where to get another link */
+                /** @description For an expired portal link: the look of the portal, and the address where to get another link */
                 portal?: {
                     name?: string;
                     logo_url?: string;
@@ -3150,7 +3150,7 @@ export interface components {
         ListenerTicket: {
             /** @description Sent as `Authorization: Bearer` with the WebSocket request, once */
             ticket: string;
-            /** @description Of the stream, below the address of the API */
+            /** @description Path of the stream, below the address of the API */
             path: string;
             /**
              * Format: date-time
@@ -3322,7 +3322,7 @@ export interface components {
         };
         LastAttempt: {
             number: number;
-            /** @description Of a closed delivery */
+            /** @description Absent while the delivery is open */
             duration_ms?: number;
             status_code?: number;
             error_code?: string;
@@ -3486,7 +3486,7 @@ export interface components {
         TimelineItem: {
             /**
              * Format: date-time
-             * @description Of an attempt: when it began
+             * @description Time; the beginning of an attempt
              */
             at: string;
             /** @enum {string} */
@@ -3507,7 +3507,7 @@ export interface components {
             error_code?: string;
             /**
              * Format: date-time
-             * @description Of a wait: until when
+             * @description End of a wait
              */
             next_attempt_at?: string;
             /** @enum {string} */
@@ -3516,13 +3516,13 @@ export interface components {
             /** @description The replay that took the action */
             replay?: string;
             /**
-             * @description Of the end: how the delivery ended
+             * @description Final status, in the last entry of a run
              * @enum {string}
              */
             status?: "delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated";
         };
         RetryDeliveryBody: {
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         DeliveryRecord: {
@@ -3544,19 +3544,19 @@ export interface components {
             interventions?: components["schemas"]["Intervention"][];
         };
         CancelDeliveryBody: {
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         PauseDeliveryBody: {
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         ResumeDeliveryBody: {
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         ResendDeliveryBody: {
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         Resend: {
@@ -3583,7 +3583,7 @@ export interface components {
                 result: "same" | "differs" | "unknown";
                 /** @description Human-readable, with differences as JSON Pointers into the record */
                 detail: string;
-                /** @description Of an event: the delivery whose record was looked at */
+                /** @description For an event: the delivery whose record was checked */
                 delivery_id?: string;
             }[];
         };
@@ -3623,7 +3623,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             since?: string;
-            /** @description Who: the id of an API key or OAuth client, operator, subscriber or a part of Hookline */
+            /** @description Author: the id of an API key or OAuth client, operator, subscriber or a part of Hookline */
             by?: string;
             /**
              * Format: date-time
@@ -3716,7 +3716,7 @@ export interface components {
             /** @description Events that the endpoint would have received */
             deliveries: {
                 count: number;
-                /** @description Of the first events, at most 10 */
+                /** @description Ids of the first events, at most 10 */
                 event_ids: string[];
             };
             /** @description The other events, by reason */
@@ -3724,25 +3724,25 @@ export interface components {
                 /** @description event_kinds does not name their kind */
                 event_kind: {
                     count: number;
-                    /** @description Of the first events, at most 10 */
+                    /** @description Ids of the first events, at most 10 */
                     event_ids: string[];
                 };
                 /** @description Their payload does not match the filter */
                 filter: {
                     count: number;
-                    /** @description Of the first events, at most 10 */
+                    /** @description Ids of the first events, at most 10 */
                     event_ids: string[];
                 };
                 /** @description Their producer named the endpoints that may receive them */
                 named_endpoints: {
                     count: number;
-                    /** @description Of the first events, at most 10 */
+                    /** @description Ids of the first events, at most 10 */
                     event_ids: string[];
                 };
                 /** @description Unknown: the filter needs the payload, which was erased or removed, or is not what was stored */
                 payload_unavailable: {
                     count: number;
-                    /** @description Of the first events, at most 10 */
+                    /** @description Ids of the first events, at most 10 */
                     event_ids: string[];
                 };
             };
@@ -3839,7 +3839,7 @@ export interface components {
              * @default false
              */
             dry_run?: boolean;
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         ReplayPreview: {
@@ -3858,7 +3858,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             up_to: string;
-            /** @description Of missed: those of found that the endpoint never had */
+            /** @description For missed: those of found that the endpoint never had */
             never_sent?: number;
             /** @description For missed: the effect of the choice of the registration, among events that the endpoint never got */
             difference?: {
@@ -3889,7 +3889,7 @@ export interface components {
             action: "resend" | "retry" | "cancel" | "resume";
             /** @enum {string} */
             mode?: "failed" | "missed" | "all";
-            /** @description Of missed: now, then, or the time of as_of */
+            /** @description For missed: now, then, or the time of as_of */
             registration?: string;
             /** @description As requested, with the name of a business key only. created_after and created_before are the period */
             filter: {
@@ -3951,15 +3951,15 @@ export interface components {
             };
         };
         PauseReplayBody: {
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         ResumeReplayBody: {
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         CancelReplayBody: {
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         ExportLine: components["schemas"]["ExportedEvent"] | components["schemas"]["ExportedDelivery"] | components["schemas"]["AlteredRecord"] | components["schemas"]["ExportedChange"];
@@ -4095,11 +4095,11 @@ export interface components {
             /** @description The payload as it was received, if it has line breaks or half of a surrogate pair */
             payload_text?: string;
             /**
-             * @description Present if the payload cannot be read any more: its subject was erased
+             * @description Present if the payload cannot be read, because its subject was erased
              * @constant
              */
             payload_erased?: true;
-            /** @description What is wrong with an event that somebody has altered in the database; its payload is null */
+            /** @description Present if the event was altered in the database: the difference. The payload is then null */
             altered?: string;
         };
         FeedConsumerPage: {
@@ -4133,7 +4133,7 @@ export interface components {
          *     }
          */
         PutFeedConsumerBody: {
-            /** @description Of the last event that was dealt with, or `cursors.after` of a page */
+            /** @description Position of the last event that was processed, or `cursors.after` of a page */
             position?: string;
             /** @description Events that were accepted at this time or later */
             from?: string;
@@ -4510,9 +4510,9 @@ export interface components {
             /** @description Your own name for the account, such as a customer number; unique among your accounts */
             reference?: string;
             limits?: {
-                /** @description Of each token, events excepted */
+                /** @description Limit of each token, except for events */
                 requests_per_minute?: number;
-                /** @description Of all tokens of the account together */
+                /** @description Limit of all tokens of the account together */
                 events_per_minute?: number;
                 max_endpoints?: number;
             };
@@ -4540,9 +4540,9 @@ export interface components {
             reference?: string;
             /** @description The account's own limits, each in place of the installation's */
             limits: {
-                /** @description Of each token, events excepted */
+                /** @description Limit of each token, except for events */
                 requests_per_minute?: number;
-                /** @description Of all tokens of the account together */
+                /** @description Limit of all tokens of the account together */
                 events_per_minute?: number;
                 max_endpoints?: number;
             };
@@ -4613,9 +4613,9 @@ export interface components {
             reference?: string;
             /** @description The account's own limits, each in place of the installation's */
             limits: {
-                /** @description Of each token, events excepted */
+                /** @description Limit of each token, except for events */
                 requests_per_minute?: number;
-                /** @description Of all tokens of the account together */
+                /** @description Limit of all tokens of the account together */
                 events_per_minute?: number;
                 max_endpoints?: number;
             };
@@ -4805,7 +4805,7 @@ export interface components {
             type: "api_key" | "oauth_client" | "portal_session" | "desk_session";
             /** @description key_…, client_…, ps_… or ds_… */
             id: string;
-            /** @description Of the API key, the OAuth client, the portal session or the person at the desk */
+            /** @description Name of the API key, OAuth client, portal session or person at the desk */
             name: string;
             /** @description The account that the token acts for */
             account: {
@@ -4875,7 +4875,7 @@ export interface components {
              * @enum {string}
              */
             open?: "cancel" | "finish";
-            /** @description Why: it is recorded with who did it (GET /changes) */
+            /** @description Reason, recorded with the author of the action (GET /changes) */
             reason?: string;
         };
         Erasure: {
@@ -5158,7 +5158,7 @@ export interface components {
             max_attempts?: number;
             /** @description Values of the properties that the schema of its kind marks as keys, on request. Absent if there are none, and if the payload is unreadable */
             business_keys?: components["schemas"]["BusinessKey"][];
-            /** @description Whose it is */
+            /** @description Its account */
             account: {
                 id: string;
                 name: string;
@@ -5340,7 +5340,7 @@ export interface components {
                  */
                 disable_at?: string;
             };
-            /** @description Whose it is */
+            /** @description Its account */
             account: {
                 id: string;
                 name: string;
@@ -5410,7 +5410,7 @@ export interface components {
             after?: {
                 [key: string]: unknown;
             };
-            /** @description Whose it is */
+            /** @description Its account */
             account: {
                 id: string;
                 name: string;
@@ -5607,7 +5607,7 @@ export interface components {
             id: string;
             /** @description Name for people: a name, a host, an event kind */
             text?: string;
-            /** @description Whose it is, or the account itself */
+            /** @description Its account, or the account itself */
             account: {
                 id: string;
                 name: string;
@@ -5676,7 +5676,7 @@ export interface components {
                 parameter?: string;
                 detail: string;
             }[];
-            /** @description Of a link to the portal that has ended: how the portal looks, and where to get another link */
+            /** @description For an expired portal link: the look of the portal, and the address where to get another link */
             portal?: {
                 name?: string;
                 logo_url?: string;
@@ -10756,7 +10756,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What it would have received */
+            /** @description The events that it would have received */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -10928,7 +10928,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Of a dry run: what it would do */
+            /** @description The plan, for a dry run */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -14577,7 +14577,7 @@ export interface operations {
                  */
                 "webhook-attempt": string;
                 /**
-                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @description Ordered deliveries only: the number among those of the same key at this endpoint, the number of the previous one, and a token for the key (RFC 9651)
                  * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
                  */
                 "webhook-order"?: string;
@@ -14652,7 +14652,7 @@ export interface operations {
                  */
                 "webhook-attempt": string;
                 /**
-                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @description Ordered deliveries only: the number among those of the same key at this endpoint, the number of the previous one, and a token for the key (RFC 9651)
                  * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
                  */
                 "webhook-order"?: string;
@@ -14727,7 +14727,7 @@ export interface operations {
                  */
                 "webhook-attempt": string;
                 /**
-                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @description Ordered deliveries only: the number among those of the same key at this endpoint, the number of the previous one, and a token for the key (RFC 9651)
                  * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
                  */
                 "webhook-order"?: string;
@@ -14802,7 +14802,7 @@ export interface operations {
                  */
                 "webhook-attempt": string;
                 /**
-                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @description Ordered deliveries only: the number among those of the same key at this endpoint, the number of the previous one, and a token for the key (RFC 9651)
                  * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
                  */
                 "webhook-order"?: string;
@@ -14877,7 +14877,7 @@ export interface operations {
                  */
                 "webhook-attempt": string;
                 /**
-                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @description Ordered deliveries only: the number among those of the same key at this endpoint, the number of the previous one, and a token for the key (RFC 9651)
                  * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
                  */
                 "webhook-order"?: string;
@@ -14952,7 +14952,7 @@ export interface operations {
                  */
                 "webhook-attempt": string;
                 /**
-                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @description Ordered deliveries only: the number among those of the same key at this endpoint, the number of the previous one, and a token for the key (RFC 9651)
                  * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
                  */
                 "webhook-order"?: string;
@@ -15027,7 +15027,7 @@ export interface operations {
                  */
                 "webhook-attempt": string;
                 /**
-                 * @description Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)
+                 * @description Ordered deliveries only: the number among those of the same key at this endpoint, the number of the previous one, and a token for the key (RFC 9651)
                  * @example 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"
                  */
                 "webhook-order"?: string;

@@ -41,10 +41,7 @@ const SOCKET_OPTIONS = {
   highWaterMark: 64 * 1_024,
 } as const;
 
-/**
- * A connector for undici that connects to guarded addresses only, and takes as long as the exchange may that it is
- * called for.
- */
+/** An undici connector for guarded addresses only. Its time limit is that of the exchange. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   const { guard, extraCa, clientCertificate, egressProxy, maxAgeMs } = options;
   const secure = buildConnector({
@@ -84,7 +81,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   return (target, callback) => {
     const trace = currentTrace();
     const limit = new AbortController();
-    // Whoever waits for the exchange ends it himself, and says so; this is just behind.
+    // The caller of the exchange ends it and reports why; this timer is just behind.
     const limitMs = trace && !trace.isOver ? Math.ceil(trace.timeLeft) + 1 : CONNECT_TIMEOUT_MS;
     const callOff = deadline(limitMs, () => limit.abort(new ConnectTimeoutError()));
     open(target, trace, limit.signal)
@@ -135,7 +132,7 @@ function openDirectly(
     const socket = connectTcp({ ...SOCKET_OPTIONS, host: address, port });
     const giveUp = () => socket.destroy();
     unwanted.addEventListener('abort', giveUp);
-    // It stays: an error may come before whoever takes the connection listens.
+    // It stays: an error may come before the taker of the connection listens.
     socket.on('error', reject);
     socket.once('connect', () => {
       unwanted.removeEventListener('abort', giveUp);

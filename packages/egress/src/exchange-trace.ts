@@ -8,7 +8,7 @@ import type { ExchangeTimings } from './exchange.js';
 export class ExchangeTrace {
   /** The address connected to; absent until there is a connection. */
   address: string | undefined;
-  /** Of the steps that have ended. A connection that was kept from an earlier exchange took no steps. */
+  /** Durations of the steps that have ended. A connection kept from an earlier exchange has no steps. */
   readonly timings: ExchangeTimings = {};
   /** Whether the exchange's name is being looked up. */
   isResolving = false;

@@ -83,7 +83,7 @@ export function describeFailure(error: unknown, timedOut: boolean, timeoutMs: nu
 
 function classify(cause: unknown): ExchangeErrorCode {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  // What undici says of bytes that are no response: "bad response", which nobody asked for, and "bad upgrade".
+  // undici's errors for bytes that are no response: "bad response" for an unsolicited one, and "bad upgrade".
   if (code === 'UND_ERR_SOCKET' && (cause as Error).message.startsWith('bad ')) return 'malformed_response';
   if (CODES[code]) return CODES[code];
   // undici's parser gives a code only if it has one of its own.

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { ResolvedAddress } from './names/name-answer.js';
 
 /**
- * The most addresses of one name that an attempt tries: whoever owns a name must not have this service connect to
+ * The most addresses of one name that an attempt tries: the owner of a name must not make this service connect to
  * thousands.
  */
 const MAX_TRIED = 8;
@@ -19,8 +19,8 @@ export interface Opened {
 /**
  * Opens a connection to one of several addresses of a name, by RFC 8305, section 5 ("Happy Eyeballs"): the families in
  * turns, IPv6 first; the next address when one fails, and at the latest after `nextAfterMs`, while those before may
- * still open. The first one that opens is taken. What Node.js has for it (`autoSelectFamily`) gives each address up
- * after that time, so that a slow one is never reached.
+ * still open. The first one that opens is taken. Node.js's own way (`autoSelectFamily`) gives up each address after
+ * that time, so that a slow one is never reached.
  *
  * @param signal ends all of it
  * @throws the error that tells most, if no address is left; the reason of `signal`
@@ -81,7 +81,7 @@ function inTurns(addresses: readonly ResolvedAddress[]): ResolvedAddress[] {
     .filter((address) => address !== undefined);
 }
 
-/** That this machine has no way to an address says nothing about the endpoint, if another address was reached. */
+/** Errors of this machine's own network. They say nothing about the endpoint if another address was reached. */
 const NO_WAY = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
 function mostTelling(errors: readonly unknown[]): unknown {

@@ -1,13 +1,13 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
-/** Of undici's parser of responses. It returns what its parser in WebAssembly is to do next. */
+/** Part of undici's response parser. It returns what its parser in WebAssembly is to do next. */
 interface AnswerParser {
   onHeadersComplete(status: number, ...more: unknown[]): number;
 }
 
 const CONTINUE = 100;
-/** Informational as well, and without a meaning here: whoever reads answers passes over it. */
+/** Informational as well, and without a meaning here: readers of responses skip it. */
 const PROCESSING = 102;
 
 // Has undici take a `100 Continue` that nobody asked for, as a client must (RFC 9110, section 15.2). undici takes it

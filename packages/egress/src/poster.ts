@@ -19,12 +19,12 @@ const MAX_INFORMATIONAL = 50;
 
 /**
  * A client that connects to guarded addresses only, verifies certificates, follows no redirects and reads bounded
- * answers. It makes a connection for each request that finds none idle, so no request waits for another: how many are
- * in flight is limited for each endpoint, by whoever sends them.
+ * answers. It makes a connection for each request that finds none idle, so no request waits for another: the sender
+ * limits how many are in flight for each endpoint.
  */
 export function createPoster(options: ConnectorOptions): Poster {
   const agent = createAgent(options);
-  // A connection proves who has opened it, so those with another certificate are apart.
+  // A client certificate identifies the opener of a connection, so connections are shared per certificate only.
   const agents = new LRUCache<string, Agent>({
     max: MAX_CERTIFICATES,
     dispose: (one) => void one.close(),

@@ -30,12 +30,12 @@ export class LogLeaves {
   }
 
   /**
-   * Appends runs of leaves, but none that is among the last few thousand already, whole: whoever was stopped before it
-   * had noted the number of a run appends it again, and so does a run beside another.
+   * Appends runs of leaves. A run that is already complete among the last few thousand leaves is skipped: a process
+   * that stopped before noting its number appends it again.
    *
    * A tile is written only if it is as wide as was read, and the next one only after it is full: so no leaf changes and
-   * there is no gap, whoever else appends, and wherever this one is stopped. What was appended of a run when another
-   * process came in between stays there, and the run is appended once more.
+   * there is no gap, even if others append, or this process is stopped at any point. If another process appends in the
+   * middle of a run, the part that was appended stays there, and the run is appended once more.
    *
    * @param runs none of them empty @returns the numbers of their first leaves
    */

@@ -39,7 +39,7 @@ export class TimestampError extends Error {
 /** A time stamp that holds. */
 export interface VerifiedTimestamp {
   at: Date;
-  /** Whose certificate it is signed with. */
+  /** Owner of the certificate that it is signed with. */
   by: string;
 }
 

@@ -19,7 +19,7 @@ export interface WitnessOptions {
 /** Latest checkpoints that a witness saw of each log: signed, by origin. */
 export type Seen = Readonly<Record<string, string>>;
 
-/** Where a witness keeps what it saw. Who loses it has lost the witness, and needs a new key. */
+/** Where a witness keeps what it saw. Without it the witness is lost, and needs a new key. */
 export interface WitnessState {
   read(): Promise<Seen>;
   /** Resolves when it is durable. */
@@ -41,7 +41,8 @@ export type Witness = (body: string) => Promise<Answer>;
 
 /**
  * A witness (C2SP tlog-witness): it cosigns a checkpoint only if that continues the one that it cosigned before, and
- * remembers it first. So nobody is shown a log of two histories with its cosignature, whoever has the log's key.
+ * remembers it first. So nobody is shown a log of two histories with its cosignature, not even by the holder of the
+ * log's key.
  */
 export function createWitness({ signer, logs, state }: WitnessOptions): Witness {
   const answerNow = async (body: string): Promise<Answer> => {

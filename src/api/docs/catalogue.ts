@@ -16,7 +16,7 @@ export function catalogueAsOpenApi(catalogue: Catalogue): JsonObject {
   return {
     openapi: '3.1.0',
     info: infoOf(catalogue),
-    tags: [{ name: 'webhooks', description: 'What endpoints receive' }],
+    tags: [{ name: 'webhooks', description: 'Webhooks that endpoints receive' }],
     webhooks,
     components: { schemas: components.all },
   };
@@ -86,6 +86,6 @@ function infoOf({ account, kinds }: Catalogue): JsonObject {
     title: `Events of ${account}`,
     version: String(kinds.reduce((sum, { version }) => sum + version, 0)),
     description:
-      'What Hookline posts to endpoints, signed as Standard Webhooks. The header `webhook-event-kind` names the kind.',
+      'Requests that Hookline posts to endpoints, signed as Standard Webhooks. The header `webhook-event-kind` names the kind.',
   };
 }

@@ -42,7 +42,7 @@ export const WEBHOOK_HEADERS: Record<
   'webhook-order': {
     required: false,
     description:
-      'Only of deliveries in order: the number among those of the same key at this endpoint, that of the one before, and what stands for the key (RFC 9651)',
+      'Ordered deliveries only: the number among those of the same key at this endpoint, the number of the previous one, and a token for the key (RFC 9651)',
     schema: { type: 'string', pattern: '^[1-9]\\d*(;previous=[1-9]\\d*)?(;key="o:[\\w-]+")?$' },
     example: '42;previous=41;key="o:pX3n0bVv2l7Yc1dK"',
   },

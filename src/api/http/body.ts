@@ -17,7 +17,7 @@ import { checkBody, checkQuery, invalidRequest } from './validation.js';
  * @throws Problem 400 for a request without a body, 415 for another media type or an encoded body, 413 beyond the limit
  */
 export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer> {
-  // What is missing is the body, whatever its type would have been.
+  // A missing body is reported as such, whatever its content type.
   if (isEmptyRequest(ctx))
     throw new Problem('invalid_json', 'The body is empty. Send JSON, with Content-Type: application/json.');
   if (!ctx.is('json', '+json')) {

@@ -42,7 +42,7 @@ export interface State {
   route?: string;
   /** Where what the request starts continues, if requests are traced. */
   trace?: TraceHeaders;
-  /** Of an event without an idempotency key whose deliveries are being started. */
+  /** Id of an event without an idempotency key whose deliveries are being started. */
   event_id?: string;
   /** It waits because it was asked to, and for nothing that may hang. */
   isWaiting?: boolean;
@@ -62,7 +62,7 @@ export type Context = Koa.ParameterizedContext<
 >;
 export type Middleware = Koa.Middleware<State>;
 
-/** Who the work of a request is done for. */
+/** Account and platform that a request's work is done for. */
 export function ownerOf({ state: { caller, account } }: Pick<Context, 'state'>): Owner {
   const { account_id } = caller;
   return { account: account_id, platform: account?.platform_id ?? account_id };
@@ -70,7 +70,7 @@ export function ownerOf({ state: { caller, account } }: Pick<Context, 'state'>):
 
 /** Conveniences of a system on one's own machine, absent elsewhere. */
 export interface Development {
-  /** Signs in whoever started it. */
+  /** Signs in the person who started it. */
   signIns: SignInCodes;
 }
 

@@ -14,9 +14,9 @@ import type { Caller } from './caller/caller.js';
 import type { Context } from './context.js';
 
 /**
- * Who asks for a change, from where: what is recorded with it.
+ * Author of a change and where the request came from, as recorded with the change.
  *
- * @param accountId whose change it is: the caller's, unless said otherwise
+ * @param accountId account of the change; default: the caller's
  */
 export function originOf(ctx: Context, accountId = ctx.state.caller.account_id): Origin {
   const { account_id, home_account_id = account_id } = ctx.state.caller;
@@ -47,7 +47,7 @@ export const reasonSchema = z
   .min(1)
   .max(MAX_REASON_LENGTH)
   .optional()
-  .describe('Why: it is recorded with who did it (GET /changes)');
+  .describe('Reason, recorded with the author of the action (GET /changes)');
 
 /** The body of an act. */
 export const actBody = z.strictObject({ reason: reasonSchema });

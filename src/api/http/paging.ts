@@ -29,7 +29,7 @@ export function listOperation<const Path extends string, Shape extends z.ZodRawS
   }: Omit<Parameters<typeof operation>[3], 'query' | 'body' | 'responses' | 'handle'> & {
     /** Description of the response, and the shape of a row, which has an id. */
     page: [description: string, row: z.ZodType];
-    /** Of the query, besides those of every list. */
+    /** Query parameters, besides those of every list. */
     parameters?: Shape;
     /** @returns the page, or its rows, which were read one beyond the limit */
     read(

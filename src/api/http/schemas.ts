@@ -54,7 +54,7 @@ export const problemSchema = z
       })
       .optional()
       .describe(
-        'Of a link to the portal that has ended: how the portal looks, and where to get another link',
+        'For an expired portal link: the look of the portal, and the address where to get another link',
       ),
   })
   .meta({

@@ -15,7 +15,8 @@ export type RateStore = Pick<RateWindowRepository, 'tell' | 'open'>;
 
 /**
  * Shares a process's tables with the other processes by way of the database: four times a second while it counts, and
- * not at all while it does not. No request waits for it. Without the database, the process goes on with what it knows.
+ * not at all while it does not. No request waits for it, as it would for a shared store of a limiter library. Without
+ * the database, the process continues with its own counts.
  */
 export class RateSharing {
   private readonly stopping = new AbortController();

@@ -126,7 +126,7 @@ export class ListenerStream {
   close(why: keyof typeof CLOSE_CODES, reason: string): void {
     this.isClosing = true;
     this.socket.close(CLOSE_CODES[why], reason);
-    // Who breaks the protocol is not read any further, also not to see that it closes its side.
+    // After a protocol error, nothing more is read, not even the close frame.
     if (why === 'protocol') this.socket.pause();
     // A program that does not close its side must not keep the connection.
     setTimeout(() => this.socket.terminate(), 1_000).unref();

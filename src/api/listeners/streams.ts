@@ -34,7 +34,7 @@ interface HeldStream extends Ticket {
 export class ListenerStreams {
   private readonly options: ListenerStreamsOptions;
   private readonly held = new Map<string, HeldStream>();
-  /** Of accounts: one that connects again gets no new one. */
+  /** Budgets by account. An account that reconnects keeps its budget. */
   private readonly budgets = new LRUCache<string, StreamBudget>({
     ...roomFor(10_000),
     memoMethod: () => new StreamBudget(),

@@ -8,8 +8,7 @@ import type { Ticket } from './tickets.js';
 export const STREAM_SCOPE = 'endpoints:write';
 
 /**
- * Who holds a ticket: as if the token that it was given to asked for it again. That is up to two seconds old, as
- * everywhere.
+ * Holder of a ticket, checked as if its token asked for it again: up to two seconds old, as everywhere.
  *
  * @returns `undefined` if the token was revoked, has expired, or does not allow it any more
  */

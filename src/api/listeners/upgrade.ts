@@ -18,7 +18,7 @@ import { readTicket } from './tickets.js';
 export interface UpgradeOptions {
   streams: ListenerStreams;
   database: Database;
-  /** Of all requests: those for streams pass no middleware. */
+  /** Limits of all requests: requests for streams pass no middleware. */
   limiters: Limiters;
   /** The caller's address, as for every request. */
   addressOf(request: IncomingMessage): string;

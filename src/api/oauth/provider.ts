@@ -143,8 +143,8 @@ export function createOAuthProvider(
 
 /**
  * Makes the library build every address from the issuer alone. By itself it believes the request's `Host` and
- * `X-Forwarded-Host`, so that whoever sends a request, or can poison a cache, chooses the endpoints in the metadata and
- * the target of redirects.
+ * `X-Forwarded-Host`, so that a sender of requests, or an attacker who can poison a cache, chooses the endpoints in the
+ * metadata and the target of redirects.
  */
 function pinToIssuer(provider: Provider): void {
   const { protocol, host } = new URL(provider.issuer);

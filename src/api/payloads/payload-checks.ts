@@ -79,7 +79,7 @@ export class PayloadChecks {
     const plan = this.plans.memo(key, { context: schema });
     const reading = readingSteps(plan, payload.text, body.length);
     const steps = stepsFor(plan.cost, body.length) + reading;
-    // What is built in takes little time, unless its numbers do.
+    // Built-in kinds are cheap to check, except for reading long numbers.
     const isCheap = (isBuiltIn(kind) ? reading : steps) <= MAIN_THREAD.steps;
     const violations =
       isCheap && plan.validator

@@ -142,18 +142,26 @@ export const CLIENT_COMMANDS = {
     run: async (values) => (await import('./export.js')).exportRecords(values),
   },
   scheduled: {
-    summary: 'list the scheduled events that wait, or cancel one',
-    usage: '[list | cancel sch_…]',
-    help: ['--limit 25              how many of them', JSON_HELP],
-    actions: ['list', 'cancel'],
-    options: { limit: text, json },
+    summary: 'list the scheduled events that wait, move one to another time, or cancel one',
+    usage: '[list | move sch_… --deliver-at TIME | cancel sch_…]',
+    help: [
+      '--limit 25              how many of them',
+      '--deliver-at TIME       when it is sent instead, at most a year ahead',
+      JSON_HELP,
+    ],
+    actions: ['list', 'move', 'cancel'],
+    options: { limit: text, 'deliver-at': text, json },
     run: async (values, positionals) => (await import('./scheduled.js')).scheduled(values, positionals),
   },
   usage: {
     summary: 'show events, bytes, deliveries and attempts of each account in a month, for the operator',
     usage: '[--month 2026-11]',
-    help: ['--month 2026-11         which month (UTC); absent: the present one', JSON_HELP],
-    options: { month: text, json },
+    help: [
+      '--month 2026-11         which month (UTC); absent: the present one',
+      '--csv                   as CSV, for a spreadsheet',
+      JSON_HELP,
+    ],
+    options: { month: text, csv: flag, json },
     run: async (values) => (await import('./audit/usage.js')).usage(values),
   },
   feed: {

@@ -15,7 +15,7 @@ export interface Connection {
  * The server and key that a command uses: of the profile that `HOOKLINE_PROFILE` names; of `HOOKLINE_URL` and
  * `HOOKLINE_API_KEY`; of `hookline dev` in this folder; of the chosen profile; of the login that is kept. Without a
  * key, `HOOKLINE_URL` leaves those at that server. `HOOKLINE_ACCOUNT` is the account that a platform's key acts for.
- * What is set or chosen and not used is told on standard error.
+ * Settings that are given but not used are reported on standard error.
  *
  * @throws CommandError that says what to set
  */

@@ -44,7 +44,7 @@ export function filterOf(values: Values): NonNullable<QueryOf<'/v18.0/deliveries
   };
 }
 
-/** Of an attempt that was made again because its process died. */
+/** Note on an attempt that was repeated because its process died. */
 const LOST = '(an earlier try may have arrived) ';
 
 async function show(hookline: Hookline, id: string, { json }: Values): Promise<void> {

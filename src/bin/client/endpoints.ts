@@ -45,7 +45,7 @@ async function create(hookline: Hookline, url: string | undefined, values: Value
       target_url: url,
       event_kinds: kinds.split(','),
       description: textOf(values, 'description'),
-      // What is no such value is refused with what is.
+      // An invalid value is rejected with the list of valid ones.
       ordering: textOf(values, 'ordering') as Schemas['Endpoint']['ordering'],
       order_skip: textOf(values, 'skip') as Schemas['Endpoint']['order_skip'],
       order_skip_after: textOf(values, 'skip-after'),

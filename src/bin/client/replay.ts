@@ -73,7 +73,7 @@ async function follow(hookline: Hookline, id: string, json: boolean): Promise<vo
   }
 }
 
-/** How much of what was found is done. What is still to be found is not known. */
+/** How much of what was found is done. The number of deliveries still to be found is unknown. */
 function bar({ found, done = 0, skipped = 0, failed = 0, rate }: Schemas['Replay']): string {
   if (found === undefined) return 'Its progress is not known while Temporal is unavailable';
   const over = done + skipped + failed;

@@ -36,6 +36,16 @@ export function timeOf(values: Values, option: string): string | undefined {
   );
 }
 
+/** The time, also one ahead, that an option names. @throws CommandError if it is none */
+export function dateOf(values: Values, option: string): Date | undefined {
+  const text = textOf(values, option);
+  if (text === undefined) return undefined;
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime()))
+    throw new CommandError(`--${option} must be a time such as 2026-12-24T18:00:00Z, not "${text}".`);
+  return at;
+}
+
 /** When the events, or what else is listed, were accepted. */
 export function periodOf(values: Values) {
   return { created_after: timeOf(values, 'since'), created_before: timeOf(values, 'until') };

@@ -4,7 +4,7 @@ import { childEnvironment, findTemporalCli, LOOPBACK } from '../../../packages/e
 import type { Settings } from '../../config/schema.js';
 
 /**
- * Runs Temporal's own command line on Hookline's server and namespace. What it prints and its exit code are its own.
+ * Runs Temporal's own command line on Hookline's server and namespace. Output and exit code are those of the program.
  *
  * @param args as they were typed: `workflow list --query "HooklineStatus = 'retrying'"`
  */

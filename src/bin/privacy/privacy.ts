@@ -12,8 +12,8 @@ import { connectServers } from '../service/servers.js';
 import { readErasureFile, type SomeErasure, writeErasureFile } from './erasure-file.js';
 
 /**
- * Writes the erasures of all accounts into a file, to be done again after a restore. Who reads the file finds a whole
- * one.
+ * Writes the erasures of all accounts into a file, to be done again after a restore. Readers of the file always find a
+ * complete one.
  */
 export async function exportErasures(settings: Settings, path: string | undefined): Promise<void> {
   if (!path) throw new CommandError('Name the file: hookline privacy export erasures.ndjson');
@@ -133,7 +133,7 @@ export async function reapply(
     await start(planOf(account_id, erasure));
     return 'applied';
   }
-  // What was restored may not know that its key was erased.
+  // Restored data may not record that its key was erased.
   await dataKeys.erase(account_id, erasure.key.id);
   const known = await erasures.get(account_id, erasure.id);
   if (!known) {

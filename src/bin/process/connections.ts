@@ -32,7 +32,7 @@ export class Connections {
     server.on('request', (_request, response) => this.note(response));
   }
 
-  /** Leaves a connection to whoever speaks its new protocol. */
+  /** Leaves a connection to the code that speaks its new protocol. */
   leave(socket: Duplex): void {
     this.upgraded.add(socket);
   }

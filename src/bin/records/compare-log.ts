@@ -46,7 +46,7 @@ export type LogCounts = typeof NO_LOG_COUNTS;
 
 /** Sources of the comparison. */
 export interface LogSources {
-  database: Pick<Database, 'records' | 'changes' | 'log' | 'segments' | 'sequences'>;
+  database: Pick<Database, 'records' | 'changes' | 'ends' | 'log' | 'segments' | 'sequences'>;
   keys: readonly NoteVerifier[];
   /** Places outside of MongoDB that remember checkpoints of the log. */
   memory: Memory;
@@ -57,21 +57,21 @@ export interface LogSources {
 }
 
 /**
- * Compares all closed deliveries, and all changes, with segments and leaves of the log: each record with its
- * leaf, and each leaf with its record. What is held is a byte for each leaf and 40 bytes for each event.
+ * Compares all closed deliveries, and all changes, with segments and leaves of the log: each record with its leaf, and
+ * each leaf with its record. It needs a byte of memory for each leaf and 40 bytes for each event.
  *
  * @param counts are counted up
  */
 export async function* compareLog(sources: LogSources, counts: LogCounts): AsyncIterable<Difference> {
   const { database, keptDays, loggedBefore } = sources;
-  const { records, changes, log, segments, sequences } = database;
+  const { records, changes, ends, log, segments, sequences } = database;
   yield* auditTree(sources);
   const size = await log.size();
   counts.leaves = size;
   const marks = new LeafMarks(size);
-  /** Of records that the log may have, though their segments do not say so. */
+  /** Names of records that the log may have, although their segments do not say so. */
   const waiting = new Set<string>();
-  // By this machine's clock: whoever has MongoDB can set that one.
+  // By this machine's clock: somebody with access to MongoDB can set that one.
   const keptSince = Date.now() - keptDays * UNITS.d;
   yield* compareSegments(database, { keptSince, loggedBefore }, marks, waiting);
 
@@ -112,6 +112,7 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     await mark(logged.map(recordOfChange));
   }
   for await (const { id, wrong } of sequences.altered()) yield { id, what: wrong };
+  for await (const { id, wrong } of ends.altered()) yield { id: `end ${id}`, what: wrong };
   for (const isLogged of [true, false])
     for await (const some of sequences.voids.recorded(isLogged)) {
       for (const { id, wrong } of some)

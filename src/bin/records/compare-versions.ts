@@ -38,7 +38,7 @@ export async function* compareVersions(
   }
 }
 
-/** Where a resource is not as its last change says. Secrets stand in no change, nor what makes no new version. */
+/** Fields that differ from the last change. Secrets and unversioned fields are not compared. */
 async function differingIn(audit: Pick<ChangeAudit, 'stateOf'>, version: CurrentResource): Promise<string[]> {
   const recorded = await audit.stateOf(version);
   if (!recorded) return [];
@@ -46,7 +46,7 @@ async function differingIn(audit: Pick<ChangeAudit, 'stateOf'>, version: Current
     const shown = JSON.parse(JSON.stringify(version.show())) as ShownResource;
     return changedPointers(recorded as ShownResource, shown);
   } catch {
-    // Whoever altered it may have left anything there.
+    // An altered version may contain anything.
     return ['everything'];
   }
 }

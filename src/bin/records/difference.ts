@@ -1,6 +1,6 @@
 /** Something that one of rows, events, segments and log has otherwise than another. */
 export interface Difference {
-  /** Of the delivery, event or change; of what has none, such as a leaf, its name. */
+  /** Id of the delivery, event or change; the name of anything without an id, such as a leaf. */
   id: string;
   /** The end of a sentence that begins with the id. */
   what: string;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Bytes of a hash that are kept: as many as a number holds exactly. Of a million texts two are alike with a chance of 1
+ * Bytes of a hash that are kept: as many as a number holds exactly. In a million texts, the chance of a collision is 1
  * in 500.
  */
 const HASH_BYTES = 6;

@@ -30,7 +30,10 @@ export class LeafMarks {
     return this.marks[leaf] !== undefined;
   }
 
-  /** That a record is there counts for more than anything else; otherwise the first that explains the leaf stays. */
+  /**
+   * Marks a leaf. A record that is there replaces any other mark; otherwise the first mark that explains the leaf
+   * stays.
+   */
   set(leaf: number, mark: Exclude<Mark, 0>): void {
     if (this.has(leaf) && (mark === RECORDED || OPEN.includes(this.get(leaf)))) this.marks[leaf] = mark;
   }

@@ -13,7 +13,7 @@ import { compareLog, type LogCounts, NO_LOG_COUNTS } from './compare-log.js';
 import { compareVersions } from './compare-versions.js';
 import type { Difference } from './difference.js';
 
-/** Of versions that are so near to the end of the time they are kept some may be removed already, milliseconds. */
+/** Versions this close to their expiry (ms) may already be removed. */
 const REMOVAL_EDGE_MS = UNITS.h;
 /** A run that has ended has had the log take all that was recorded so long before it began, milliseconds. */
 const LOGGED_WITHIN_MS = 15 * UNITS.m;

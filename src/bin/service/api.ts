@@ -86,7 +86,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   if (sharesCounts) await sharing.start();
   const payloads = new PayloadChecks();
   const { restores, tell } = parts;
-  // Before the first event is there to wait for it; whoever needs it asks again.
+  // Before the first event is there to wait for it; a caller that needs it asks again.
   restores.hasLooked().catch(() => {});
   const stopLooking = repeat(settings.HOOKLINE_TEST_TIME_SCALE.restore_look_ms, () =>
     restores.look().catch((error: unknown) => {

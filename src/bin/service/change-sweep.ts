@@ -29,7 +29,7 @@ export function sweepChanges(changes: ChangeRepository, logger: Logger): () => v
     }
   };
   const stop = repeat(SWEEP_INTERVAL_MS, sweep, { now: true });
-  // What is under way can take long, and the next process does what it leaves.
+  // A sweep can take long; the next process completes it.
   return () => void stop();
 }
 

@@ -33,7 +33,7 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
   };
 }
 
-/** Who takes an endpoint out of service: its subscriber, who answers 410, or the incident that lasts too long. */
+/** Author of an endpoint's disabling: its subscriber, who responded 410, or an incident that lasted too long. */
 function disabledBy(
   reason: string,
   endpoint_id: string,

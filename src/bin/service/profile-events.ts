@@ -49,7 +49,7 @@ export function emitProfileEvents({ database }: Servers, starter: DeliveryStarte
 
   database.profiles.tellBy(async (accountId, changes) => {
     try {
-      // In their order. What is being told of by another caller is not accepted twice by this process.
+      // In their order. This process does not accept a change twice that another caller is reporting.
       for (const change of changes)
         await madeOnce(emitting, change.id, () =>
           emit(accountId, change).finally(() => emitting.delete(change.id)),

@@ -42,7 +42,7 @@ export function stopLimits(attemptTimeoutMs: number) {
     allMs: attemptTimeoutMs + 5_000,
     /** For requests and attempts under way. An attempt of a group may wait for a slot before, for 2 s. */
     workMs: attemptTimeoutMs + 3_500,
-    /** For what is under way on connections. */
+    /** Time for requests and responses in progress on connections. */
     connections: { requestMs: 1_000, responseMs: attemptTimeoutMs + 3_000 },
     /**
      * For requests under way, before the worker stops as well: the deliveries of an event that is accepted meanwhile

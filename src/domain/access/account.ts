@@ -7,9 +7,9 @@ export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
 
 /** An account's own limits, each in place of the installation's. */
 export interface AccountLimits {
-  /** Of each token, events excepted. */
+  /** Limit of each token, except for events. */
   requests_per_minute?: number;
-  /** Of all tokens together. */
+  /** Limit of all tokens together. */
   events_per_minute?: number;
   max_endpoints?: number;
 }

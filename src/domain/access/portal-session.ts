@@ -26,7 +26,7 @@ export const PORTAL_SESSION_MS = { usual: UNITS.h, least: UNITS.m, most: UNITS.d
 export interface PortalSession {
   id: string;
   account_id: string;
-  /** Whom it is for. */
+  /** Name of its subscriber. */
   name: string;
   scopes: PortalScope[];
   created_at: string;

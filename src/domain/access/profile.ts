@@ -1,4 +1,4 @@
-/** Who stands behind a token, as `GET /me` tells it. */
+/** Holder of a token, as `GET /me` shows it. */
 export interface Profile {
   id: string;
   account_id: string;

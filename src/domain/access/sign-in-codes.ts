@@ -7,15 +7,15 @@ const SIGN_IN_CODE = new TokenKind('hlsi_');
 /** How long a code may be used, milliseconds: long enough to read what the first start has printed. */
 export const SIGN_IN_WITHIN_MS = UNITS.h;
 
-/** Whom a code signs in, and where. */
+/** Person whom a code signs in, and the application. */
 export interface SignIn {
   role: 'portal' | 'desk';
   account_id: string;
 }
 
 /**
- * Codes with which whoever started `hookline dev` opens the portal and the desk without a key: each may be used once,
- * and this process alone knows them.
+ * Codes with which the person who started `hookline dev` opens the portal and the desk without a key: each may be used
+ * once, and this process alone knows them.
  */
 export class SignInCodes {
   /** By the code's hash: how long a look-up takes tells nothing about a code. */

@@ -4,9 +4,8 @@ import { createHash } from 'node:crypto';
 const VERSION_LENGTH = 22;
 
 /**
- * Whom a session, a grant or a token of a person stands for: the profile, and the password that the person logged in
- * with. A new password or a new login makes another subject, so that whatever names the old one has ended, without a
- * list of what that is.
+ * Subject of a person's session, grant or token: the profile, and the password that the person logged in with. A new
+ * password or login makes another subject, which ends everything that names the old one.
  *
  * @param passwordHash the stored hash, which has a salt of its own: equal passwords give different subjects
  */

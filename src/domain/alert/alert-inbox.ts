@@ -31,8 +31,8 @@ export interface AlertDigest {
 }
 
 /**
- * Alerts on their way to people. That an endpoint fails is held for a while: if it recovers within that time, nobody
- * hears of either. Whether the failure was sent is told by how long the incident lasted, so nothing has to be
+ * Alerts on their way to people. Alerts about failing endpoints are held for a while: if it recovers within that time,
+ * nobody hears of either. Whether the failure was sent is told by how long the incident lasted, so nothing has to be
  * remembered of it.
  */
 export class AlertInbox {
@@ -70,7 +70,7 @@ export class AlertInbox {
     const held = this.pending.filter(({ alert: { kind, endpoint_id } }) => {
       return kind === 'endpoint.failing' && endpoint_id === alert.endpoint_id;
     });
-    // What follows a failure that nobody has heard of takes its place; a recovery ends the matter.
+    // An alert replaces an earlier failure that nobody has been told of; a recovery removes it.
     this.pending = this.pending.filter((one) => !held.includes(one));
     const isBrief = held.length > 0 || at - since < this.holdMs;
     if (alert.kind === 'endpoint.recovered' && isBrief) return;

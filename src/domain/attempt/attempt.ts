@@ -7,8 +7,8 @@ export type Trigger = (typeof TRIGGERS)[number];
 
 /**
  * Where the time of an attempt went, milliseconds. A step that did not take place, or did not end, is absent: a
- * connection that was kept from an earlier attempt takes none of the first three. What is left of the attempt's
- * duration was spent on the response's body.
+ * connection that was kept from an earlier attempt takes none of the first three. The rest of the attempt's duration
+ * was spent on the response's body.
  */
 export interface AttemptTimings {
   /** Resolving the host name. */
@@ -75,8 +75,8 @@ export interface Attempt {
   sealed?: string;
   trigger: Trigger;
   /**
-   * So many tries of this attempt began before, and nobody knows how they ended: the process that made them died, or
-   * stood still for too long. Their requests may have arrived.
+   * Number of earlier tries of this attempt whose end is unknown: the process that made them died, or stood still for
+   * too long. Their requests may have arrived.
    */
   lost_tries?: number;
   /** Not all of it stands here: an earlier run of its execution has it whole. */

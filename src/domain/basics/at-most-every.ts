@@ -1,5 +1,5 @@
 /**
- * Computes something at most once in a while, whoever asks, and however often: those who ask meanwhile, or soon after,
+ * Computes something at most once in a while, however often it is asked for: those who ask meanwhile, or soon after,
  * share what came of it, a failure included.
  *
  * @param ms since the computation began; one that takes longer is shared until it ends

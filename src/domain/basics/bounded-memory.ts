@@ -38,7 +38,7 @@ interface Made<K, T> {
   delete(key: K): unknown;
 }
 
-/** Value that is made of a key, once for all callers. What could not be made is made again for the next one. */
+/** Value that is made of a key, once for all callers. A failure is not remembered: the next caller tries again. */
 export function madeOnce<K, T>(made: Made<K, T>, key: K, make: () => Promise<T>): Promise<T> {
   const known = made.get(key);
   if (known !== undefined) return known;

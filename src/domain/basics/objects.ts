@@ -8,6 +8,12 @@ export function present<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
+/** An object without some of its members. */
+export function omit<T extends object, K extends keyof T>(object: T, ...names: readonly K[]): Omit<T, K> {
+  const omitted = new Set<PropertyKey>(names);
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !omitted.has(name))) as Omit<T, K>;
+}
+
 /** Values by a key, in their order. */
 export function groupedBy<T, K>(all: Iterable<T>, keyOf: (one: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();

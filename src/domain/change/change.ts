@@ -52,13 +52,13 @@ export const CHANGE_ACTIONS = [
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
 /**
- * Whether it was done. What changes a resource is recorded with it, and so is done. An act upon Temporal is recorded
- * before it:
+ * Whether it was done. Changes of resources are recorded together with them, so they are always done. An act upon
+ * Temporal is recorded before it:
  *
  * - `done`: it had its effect
  * - `refused`: it had none, and will have none
- * - `unknown`: whoever did it has not said, such as a process that was killed. It is found out from Temporal after a
- * while; what Temporal has removed by then stays unknown
+ * - `unknown`: the process that took the action did not report it, for example because it was killed. It is found out
+ * from Temporal after a while; what Temporal has removed by then stays unknown
  */
 export const CHANGE_OUTCOMES = ['done', 'refused', 'unknown'] as const;
 
@@ -74,7 +74,7 @@ export const ACTOR_TYPES = [
   'system',
 ] as const;
 
-/** Who changes something. */
+/** Author of a change. */
 export interface Actor {
   type: (typeof ACTOR_TYPES)[number];
   /**

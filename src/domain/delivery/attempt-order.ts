@@ -11,7 +11,7 @@ export interface MemberAttempt {
   trigger: Trigger;
   /** Its turn under the endpoint's rate limit, for which it has waited, by MongoDB's time. ISO 8601, UTC. */
   turn?: string;
-  /** So many tries of it may have been sent before, in a workflow task or by a process that was lost. */
+  /** Number of its tries that may have been sent before, in a workflow task or by a process that was lost. */
   lost_tries?: number;
 }
 

@@ -24,8 +24,8 @@ export interface AttemptRequest
 }
 
 /**
- * The request for an attempt. Whoever starts a delivery and the delivery's workflow both ask for the first attempt, so
- * what they ask for is put together here alone.
+ * The request for an attempt. The starter of a delivery and its workflow both ask for the first attempt, so the request
+ * is built in this one place.
  *
  * @param timeout_ms time for the endpoint to answer
  */

@@ -49,7 +49,7 @@ export type DeliveryState =
       parked_since?: number;
       /** The endpoint changed after the attempt began, so the attempt may have seen it as it was before. */
       endpoint_changed: boolean;
-      /** Of a probe. */
+      /** State before the probe, if this attempt is one. */
       probed?: Probed;
     }
   /** An attempt is to be made now; the next step makes it. `released`: its endpoint takes deliveries again. */

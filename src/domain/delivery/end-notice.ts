@@ -23,7 +23,7 @@ export interface End {
   event_id: string;
   event_kind: string;
   closed_at: Date;
-  /** Of the delivery: sent again, it can end once more. */
+  /** The delivery's run. A resent delivery can end once more, in another run. */
   run_id: string;
 }
 

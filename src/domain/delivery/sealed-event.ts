@@ -1,5 +1,5 @@
 import { KEY_TOKEN_PREFIX } from '../event/key-token.js';
-import { commitTo, keyIdOf } from '../privacy/data-key.js';
+import { keyIdOf } from '../privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../privacy/payload-sealer.js';
 import type { AcceptedEvent } from './delivery.js';
 import type { StorableEvent } from './stored-event.js';
@@ -39,12 +39,7 @@ export async function storableEvent(
   subject: string | undefined,
 ): Promise<StorableEvent> {
   const { payload, keys = [] } = event;
-  const context = contextOf(event);
-  const sealed = await sealer.seal({ ...context, subject }, payload);
-  const salt = await sealer.salt(context, sealed);
-  // The key was erased a moment ago: the event is about the same subject.
-  if (!salt) return storableEvent(sealer, event, subject);
-  const commitment = commitTo(salt, payload);
+  const { sealed, commitment } = await sealer.sealCommitted({ ...contextOf(event), subject }, payload);
   const payload_bytes = Buffer.byteLength(payload);
   const isMarked = sealer.encrypts && subject !== undefined;
   const marked = isMarked ? { ...event, keys: [...keys, subjectMark(keyIdOf(sealed))] } : event;

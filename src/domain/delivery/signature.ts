@@ -26,7 +26,7 @@ const SHARED_PREFIX = 'whsec_';
 const PRIVATE_PREFIX = 'whsk_';
 const PUBLIC_PREFIX = 'whpk_';
 const ED25519_KEY_BYTES = 32;
-/** Of a shared secret that an owner brings along, bytes (Standard Webhooks specification, "Signature scheme"). */
+/** Length of a shared secret that an owner supplies, bytes (Standard Webhooks specification, "Signature scheme"). */
 export const SHARED_SECRET_BYTES = { least: 24, most: 64 } as const;
 
 /** A way to sign. The beginning of a secret tells which one it is for. */

@@ -59,7 +59,7 @@ export interface StoredEvent {
   carriers: readonly string[];
 }
 
-/** Events as they are stored, for whoever accepts and starts them. */
+/** Events as they are stored, for the code that accepts and starts them. */
 export interface EventStore {
   /**
    * Stores events together.

@@ -55,7 +55,7 @@ export interface Endpoint extends DeliveryOptions, OrderRule {
   inbox?: boolean;
   /** Names of event kinds; `order.*` for all that begin so, `*` for all. */
   event_kinds: string[];
-  /** Of those kinds, only events whose payload meets it; absent: all of them. */
+  /** Only events of those kinds whose payload matches; absent: all of them. */
   filter?: Filter;
   description: string;
   /** The owner's own notes: names and values. */

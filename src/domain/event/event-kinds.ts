@@ -9,7 +9,7 @@ import { PROFILE_UPDATED, PROFILE_UPDATED_KIND } from './profile-updated.js';
 export interface EventKind {
   name: string;
   description: string;
-  /** Of the schema: 1 for the first. */
+  /** Version of the schema: 1 for the first. */
   version: number;
   /** JSON Schema, draft 2020-12. */
   schema: Record<string, unknown>;

@@ -175,7 +175,7 @@ function absenceAt(
             "The subject of the event was erased, so its payload cannot be compared any more with the endpoint's filter at that time.",
         };
       const clauses = endpoint.filter ? decidingClauses(endpoint.filter, event.payload) : [];
-      // What the payload has there is no part of our sentence: the clauses have it.
+      // The sentence leaves out the payload's value, which is in the clauses.
       const told = clauses.map(({ condition }) => describeCondition(condition)).join('; ');
       return {
         code: 'filter_not_met',

@@ -22,7 +22,7 @@ export interface EndpointNow {
   status: EndpointStatus;
   status_reason?: string | undefined;
   status_changed_at: string;
-  /** Who gave it this status, if that is known. */
+  /** Author of this status, if known. */
   status_changed_by?: string | undefined;
   incident?: KnownIncident | undefined;
 }
@@ -46,7 +46,7 @@ function verdictOf(
   now: number,
 ): Verdict {
   const { status, attempts, reason = '', closed_at: since, failing_task } = delivery;
-  // Whatever else it waits for, it does not go on when that comes, and nothing that somebody does to it is done.
+  // A failing workflow task blocks the delivery: neither timers nor actions take effect.
   if (failing_task && keepsFailing(failing_task) && !isClosed(status))
     return explainFailing(failing_task, 'delivery');
   const last = attempts.at(-1);

@@ -9,8 +9,8 @@ export interface FailingTask {
 }
 
 /**
- * A worker that is killed loses the task that it has, so one failure says nothing of the code. Of a second one it is
- * likely.
+ * A worker that is killed loses the task that it has, so one failure says nothing of the code. For a second failure it
+ * is likely.
  */
 const FAILURES_OF_CODE = 2;
 
@@ -28,10 +28,7 @@ const STANDS_STILL = {
   fan_out: "starting the event's deliveries",
 } as const;
 
-/**
- * Why something stands still whose workflow task keeps failing. What makes it fail is the operator's to see, not the
- * account's.
- */
+/** Why something stands still whose workflow task keeps failing. The operator sees the cause, the account does not. */
 export function explainFailing({ failures, since }: FailingTask, what: keyof typeof STANDS_STILL): Verdict {
   return {
     code: 'workflow_failing',

@@ -32,10 +32,10 @@ export interface TimelineItem
   at: string;
   type: (typeof TIMELINE_TYPES)[number];
   text: string;
-  /** Of `started`. */
+  /** Set for `started`. */
   workflow_id?: string;
   run_id?: string;
-  /** Of a wait: until when. ISO 8601, UTC. */
+  /** End of a wait. ISO 8601, UTC. */
   next_attempt_at?: string;
   /** How it ended. */
   status?: ShownStatus;

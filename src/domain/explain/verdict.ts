@@ -50,7 +50,7 @@ export interface Verdict {
   summary: string;
   /** Since when it is so. ISO 8601, UTC. */
   since?: string;
-  /** Who made it so: an API key's id, an OAuth client's, or which part of Hookline. */
+  /** Author: the id of an API key or OAuth client, or a part of Hookline. */
   by?: string;
   /** When an attempt is due. ISO 8601, UTC. */
   next_attempt_at?: string;

@@ -15,9 +15,9 @@ export interface Shape {
 export type Selection = ReadonlyMap<string, Choice>;
 
 interface Choice {
-  /** Of what the field has; absent: all of it. */
+  /** Selection within the field; absent: all of it. */
   nested?: Selection;
-  /** Of a list, the first so many. */
+  /** Number of items of a list, from the first. */
   limit?: number;
 }
 

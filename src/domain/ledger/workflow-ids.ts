@@ -87,7 +87,7 @@ export function alertsWorkflowId(taskQueue: string, channel: AlertChannel): stri
 /** The id of the workflow that sends an account's deliveries again, or steers many at once. */
 export const replayWorkflowId = owned('replay');
 
-/** Of what is started to read Temporal's time. */
+/** Id of the workflow that is started to read Temporal's time. */
 export function clockWorkflowId(taskQueue: string): string {
   return `clock:${taskQueue}`;
 }

@@ -38,8 +38,8 @@ export interface RecordFilter extends ResultFilter {
 export type DeliveryFilter = RowFilter & RecordFilter;
 
 /**
- * Meaning of each of some filters in one place: for the query of a store, or for one of its rows. Of a filter that is
- * added here every table of meanings needs an entry, or the program is not compiled: so no list ignores it.
+ * Meaning of each of some filters in one place: for the query of a store, or for one of its rows. A new filter needs an
+ * entry in every table of meanings, or the program does not compile: so no list ignores it.
  */
 export type Meanings<Filters, Meaning, Context = void> = {
   readonly [Name in keyof Filters]-?: (value: NonNullable<Filters[Name]>, context: Context) => Meaning;

@@ -22,7 +22,7 @@ export interface ReceivedRequest {
   /** ISO 8601, UTC. */
   received_at: string;
   headers: Record<string, string>;
-  /** Of the body as it came. */
+  /** Length of the body as received. */
   body_bytes: number;
   /** Why the signature is none of the endpoint's, by the library that subscribers are told to use; absent if it is. */
   signature_error?: string;

@@ -7,7 +7,8 @@ export const MESSAGE_COST = 1_024;
 
 /**
  * Budget that the streams of one account share. A stream that overspends waits until the deficit is gone, so nothing is
- * lost: TCP makes the program wait.
+ * lost: TCP makes the program wait. Token buckets of libraries cannot be overdrawn, but the size of a message is known
+ * only when it has arrived.
  */
 export class StreamBudget {
   private readonly perSecond: number;

@@ -23,7 +23,7 @@ import { canonicalJson } from '../records/canonical-json.js';
 import { RECORD_FORMAT } from '../records/record.js';
 import { CertificateError, readStrictly } from './strict-text.js';
 
-/** Of the shape of certificates. */
+/** Version of the form of certificates. */
 export const CERTIFICATE_FORMAT = 2;
 
 /** A hash; or a salt: a short one would let somebody look for a value and a salt that make the same commitment. */
@@ -135,7 +135,7 @@ export interface VerifiedCertificate {
   /** Whether the certificate has the details of the record, which hold then. */
   hasDetails: boolean;
   index: number;
-  /** Of the log in the certificate. */
+  /** Checkpoint of the log in the certificate. */
   checkpoint: Checkpoint;
   /**
    * The signed note that it was read from, and what a time-stamping service answered about that, base64: nothing of it

@@ -4,7 +4,7 @@ export interface PortalLook {
   name?: string;
   /** A picture beside the name. */
   logo_url?: string;
-  /** Of links and buttons: `#rrggbb`. Shades with enough contrast are made of it. */
+  /** Color of links and buttons: `#rrggbb`. Shades with enough contrast are derived from it. */
   color?: string;
 }
 

@@ -70,8 +70,8 @@ interface OrderOptions {
 
 /**
  * Keeps deliveries of a stream in order: the first attempt of one is not made before all those in front of it are
- * delivered, or given up by the rule of the endpoint. What holds up a stream is found by its rows, so it does not
- * matter which process looks, nor which one has died.
+ * delivered, or given up by the rule of the endpoint. Rows show which delivery holds up a stream, so any process can
+ * look, whichever has died.
  */
 export class DeliveryOrder {
   private readonly places: OrderPlaces;
@@ -102,9 +102,9 @@ export class DeliveryOrder {
   }
 
   /**
-   * Rows were kept of deliveries that have closed, or wait for their place: wakes what no longer has to wait. Whoever
-   * closes the one in front, and whoever parks the one behind it, looks after its own row is written, so one of them
-   * sees both.
+   * Rows were kept of deliveries that have closed, or wait for their place: wakes what no longer has to wait. The
+   * process that closes the one in front and the process that parks the one behind it both look after they have written
+   * their row, so one of them sees both.
    */
   async kept(deliveries: readonly (DeliveryKey & { account_id: string })[]): Promise<void> {
     for (const { account_id, endpoint_id, event_id } of deliveries) {

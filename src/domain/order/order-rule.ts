@@ -22,7 +22,7 @@ export function streamOf({ endpoint_id, order_key }: { endpoint_id: string; orde
  * @param heldUpMs for how long it has held them up
  */
 export function isPassed(status: ShownStatus | undefined, heldUpMs: number, rule: OrderRule): boolean {
-  // Whoever cancels a delivery gives it up.
+  // A cancelled delivery is given up.
   if (status === 'delivered' || status === 'cancelled') return true;
   if (rule.order_skip === 'exhausted' && status !== undefined && isClosed(status)) return true;
   return skipsIn(heldUpMs, rule) === 0;

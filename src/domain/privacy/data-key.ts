@@ -5,7 +5,7 @@ import { decrypt, encrypt, hmac } from '../basics/symmetric.js';
 export interface DataKey {
   /** Random, so that it says nothing about the subject. It stands beside everything that the key has sealed. */
   id: string;
-  /** Of 32 bytes. */
+  /** The key, 32 bytes. */
   key: KeyObject;
 }
 

@@ -1,4 +1,13 @@
-import { commitTo, type DataKey, keepPlain, keyIdOf, openText, saltOf, sealText } from './data-key.js';
+import {
+  commitTo,
+  type DataKey,
+  keepPlain,
+  keyIdOf,
+  openText,
+  SealedTextError,
+  saltOf,
+  sealText,
+} from './data-key.js';
 
 /** The event that a payload belongs to. */
 export interface PayloadContext {
@@ -10,6 +19,15 @@ export interface PayloadContext {
 export interface SealContext extends PayloadContext {
   /** Token of the person that it is about (see {@link subjectToken}); absent: the account's own key seals it. */
   subject?: string | undefined;
+}
+
+/** Purpose of the salt of a payload's commitment. */
+const COMMITMENT = 'commitment';
+
+/** A sealed payload, and the commitment to it. */
+export interface CommittedPayload {
+  sealed: string;
+  commitment: string;
 }
 
 /** The stored data keys. A process may remember one for as long as {@link Timings} say. */
@@ -36,6 +54,8 @@ export function createPayloadSealer(keys: DataKeys, encrypts: boolean) {
     keys.obtain(accountId, encrypts ? subject : undefined);
   const sealWith = (key: DataKey, context: PayloadContext, text: string) =>
     encrypts ? sealText(key, contextOf(context), text) : keepPlain(key, text);
+  const commitmentOf = (key: DataKey, context: PayloadContext, payload: string) =>
+    commitTo(saltOf(key, contextOf(context), COMMITMENT), payload);
   return {
     encrypts,
     /**
@@ -44,6 +64,11 @@ export function createPayloadSealer(keys: DataKeys, encrypts: boolean) {
      */
     async seal(context: SealContext, text: string): Promise<string> {
       return sealWith(await newKeyOf(context), context, text);
+    },
+    /** Seals a payload, and commits to it. */
+    async sealCommitted(context: SealContext, payload: string): Promise<CommittedPayload> {
+      const key = await newKeyOf(context);
+      return { sealed: sealWith(key, context, payload), commitment: commitmentOf(key, context, payload) };
     },
     /** Seals another text of the same event, with the same key; `undefined` if the key was erased. */
     async sealBeside(context: PayloadContext, sealed: string, text: string): Promise<string | undefined> {
@@ -60,11 +85,27 @@ export function createPayloadSealer(keys: DataKeys, encrypts: boolean) {
       return key && openText(key, contextOf(context), sealed);
     },
     /**
+     * As `open`, of a payload: nothing but the commitment shows that one which is not encrypted was replaced.
+     *
+     * @throws SealedTextError also if it is another one than was committed to
+     */
+    async openCommitted(
+      context: PayloadContext,
+      { sealed, commitment }: CommittedPayload,
+    ): Promise<string | undefined> {
+      const key = await keyOf(context, sealed);
+      if (!key) return undefined;
+      const payload = openText(key, contextOf(context), sealed);
+      if (commitmentOf(key, context, payload) !== commitment)
+        throw new SealedTextError(`the payload of ${context.eventId} is another one than it commits to`);
+      return payload;
+    },
+    /**
      * The salt of a commitment ({@link commitTo}) to something of an event; `undefined` if the key was erased.
      *
      * @param sealed its payload, or what was sealed beside it @param purpose absent: to the payload
      */
-    async salt(context: PayloadContext, sealed: string, purpose = 'commitment'): Promise<Buffer | undefined> {
+    async salt(context: PayloadContext, sealed: string, purpose = COMMITMENT): Promise<Buffer | undefined> {
       const key = await keyOf(context, sealed);
       return key && saltOf(key, contextOf(context), purpose);
     },

@@ -51,8 +51,8 @@ export function committedRecord(
 }
 
 /**
- * Checks that what is shown of a delivery is what was written: whoever has the database alone can write no
- * other that holds. Whether the log has this record is another question, which a certificate answers.
+ * Checks that what is shown of a delivery is what was written: with the database alone, nobody can write another one
+ * that holds. Whether the log has this record is another question, which a certificate answers.
  *
  * @param salt for its view; absent if the key of its event was erased: then there is nothing but the record and what
  * lists show
@@ -63,7 +63,7 @@ export function requireIntact(recorded: DeliveryRow, salt: Buffer | undefined): 
     requireSame(recorded, salt);
   } catch (error) {
     if (isRecordAltered(error)) throw error;
-    // Whoever altered it may have left anything.
+    // Altered text may contain anything.
     const how = 'cannot be read: it is not what is written';
     throw new RecordAlteredError(recorded.id, how, { cause: error });
   }

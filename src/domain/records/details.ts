@@ -70,8 +70,8 @@ export function commitToDetails(salt: Buffer, details: Details): string {
 }
 
 /**
- * As a reader of its JSON has it: without what is absent, in well-formed Unicode. What people send may hold half of a
- * surrogate pair.
+ * As a reader of its JSON has it: without what is absent, in well-formed Unicode. Texts that people send may contain
+ * half of a surrogate pair.
  */
 function plain<T extends object>(value: { [Name in keyof T]: T[Name] | undefined }): T {
   return JSON.parse(toJson(value)) as T;

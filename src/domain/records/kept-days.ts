@@ -9,7 +9,7 @@ const MAX_DAYS = 36_500;
 /** How long something is kept, by account and event kind. Days. */
 export interface KeptDays {
   days(accountId: string, eventKind: string): number;
-  /** Of the shortest rule. */
+  /** Days of the shortest rule. */
   readonly least: number;
   /** The text that it was read from: it tells whether the rules have changed. */
   readonly text: string;

@@ -8,8 +8,8 @@ const BREAKS_BETWEEN_TOKENS = /[\r\n]/g;
 const BREAKS_IN_TEXTS = /[\u0085\u2028\u2029]/g;
 
 /**
- * A JSON value on one line, whoever reads lines: JSON has what ends one between tokens, where it means nothing, or in
- * texts, where it is escaped.
+ * A JSON value on one line, for every reader of lines: JSON has what ends one between tokens, where it means nothing,
+ * or in texts, where it is escaped.
  */
 function onOneLine(json: string): string {
   return json

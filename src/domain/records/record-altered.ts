@@ -1,7 +1,7 @@
 /** A stored delivery, or event, is not the one that was recorded: nothing of it is shown. */
 export class RecordAlteredError extends Error {
   override readonly name = 'RecordAlteredError';
-  /** Of the delivery, event or change. */
+  /** Id of the delivery, event or change. */
   readonly id: string;
   /** Difference: the end of a sentence that begins with the id, such as `differs in /status from its record`. */
   readonly how: string;

@@ -7,7 +7,7 @@ import { changeDetails, commitToDetails } from './details.js';
 
 export { canonicalJson } from './canonical-json.js';
 
-/** Of the shape of records. Others are not read. */
+/** Version of the form of records. Others are not read. */
 export const RECORD_FORMAT = 2;
 
 /**

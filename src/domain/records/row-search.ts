@@ -22,7 +22,7 @@ export interface EventRange {
 export interface WithoutRow extends DeliveryKey {
   account_id: string;
   event_kind: string;
-  /** Of the event's subject. */
+  /** Tokens of the event's subject. */
   marks: readonly string[];
 }
 

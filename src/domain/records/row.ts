@@ -119,7 +119,7 @@ export function unsaid(
 }
 
 /**
- * A timeline before an attempt. What led to it was told by Temporal's clock, and when it began is told by MongoDB's.
+ * A timeline before an attempt. Entries before it have Temporal's time, and its beginning has MongoDB's.
  *
  * @param made when it began, ISO 8601, UTC; absent: there is none
  */
@@ -152,7 +152,7 @@ export function terminatedDelivery(
   };
 }
 
-/** A delivery that has ended as Temporal knows. What happened to it since the copy of MongoDB was made is lost. */
+/** A delivery that has ended as Temporal knows. Its entries from after the copy of MongoDB was made are lost. */
 export function endedDelivery(
   { delivery: before, timeline }: WholeDelivery,
   { run, status, at, reason, intervention }: KnownEnd,
@@ -250,7 +250,7 @@ export type RowWithoutRecord = Omit<DeliveryRow, 'record' | 'revision' | 'turn'>
  */
 export interface RowFacts {
   last_attempt?: LastAttempt;
-  /** Of an open one, how many attempts it has at most. */
+  /** Maximum number of attempts, while it is open. */
   max_attempts?: number;
   /** Somebody paused it. */
   paused?: true;

@@ -1,4 +1,4 @@
-import { present } from '../basics/objects.js';
+import { omit, present } from '../basics/objects.js';
 import type { NamedEvent, ShownRecord } from '../delivery/delivery.js';
 import { NOTHING_YET, type TimelineItem, timelineOf } from '../explain/timeline.js';
 import { type AttemptView, viewAttempt } from '../view/attempt-view.js';
@@ -14,8 +14,7 @@ type StoredDetail = Detail & Pick<WholeDelivery, 'progress'>;
 
 /** A stored delivery as lists show it. */
 export function summaryIn({ summary }: Pick<ListedDelivery, 'summary'>): DeliverySummary {
-  const { last_attempt: _, max_attempts: __, paused: ___, in_order: ____, ...shown } = parsed(summary);
-  return shown;
+  return omit(parsed(summary), 'last_attempt', 'max_attempts', 'paused', 'in_order');
 }
 
 /** Facts that lists show of a stored delivery only if they are asked to. */

@@ -7,8 +7,8 @@ import type { DeliveryFilter, EventFilter } from '../list/delivery-filter.js';
 import type { DeliverySummary } from '../view/delivery-view.js';
 
 /**
- * A delivery as it is stored, from its first attempt on. What lists are filtered and sorted by stands by itself; the
- * rest is JSON text, as it is shown.
+ * A delivery as it is stored, from its first attempt on. Fields that lists are filtered and sorted by are stored by
+ * themselves; the rest is JSON text, as it is shown.
  */
 export interface DeliveryRow extends AttemptSums {
   id: string;
@@ -29,7 +29,9 @@ export interface DeliveryRow extends AttemptSums {
   run_id: string;
   /** How often its run has told of itself: what is told later has a higher number. */
   turn: number;
-  /** Of the record: 1, or one more for each later one. While it is open, of the record that it will have. */
+  /**
+   * Revision of the record: 1, and one more for each later record. While it is open, of the record that it will have.
+   */
   revision: number;
   /** The canonical text of its `DeliveryRecord`; absent while it is open. */
   record?: string | undefined;
@@ -69,7 +71,7 @@ export interface EventRow {
   endpoint_ids: readonly string[];
   /** Tokens of the event's order key where an endpoint has it in an order, by endpoint. */
   order_of: ReadonlyMap<string, string>;
-  /** Of some of them the group that carries the delivery, by endpoint. */
+  /** Groups that carry deliveries, by endpoint; of some endpoints. */
   carrier_of: ReadonlyMap<string, string>;
   /** Ids of the groups that carry some of its deliveries. */
   carriers: readonly string[];
@@ -107,7 +109,7 @@ export interface RecordReads {
     range: Range,
     limit: number,
   ): Promise<ListedDelivery[]>;
-  /** Of each of some events, the id of the first delivery that matches: the one to the oldest endpoint. */
+  /** Id of the first delivery of each event that matches: the one to the oldest endpoint. */
   firstOfEach(
     accountId: string,
     filter: DeliveryFilter,

@@ -63,7 +63,7 @@ export function toldOf(group: LiveGroup, machine: GroupMachine, index: number): 
 /** Keeps what executions tell of their deliveries. */
 export interface DeliveryRows {
   /**
-   * Keeps rows of deliveries, and the records of those that have closed. What is told twice is kept once; what somebody
+   * Keeps rows of deliveries, and the records of those that have closed. A repeated entry is stored once; what somebody
    * has told later stays.
    *
    * @param isNew nothing was told of these deliveries before, as far as is known: they are not looked for first
@@ -72,7 +72,7 @@ export interface DeliveryRows {
   keep(told: Told, isNew?: boolean): Promise<Set<string>>;
   /**
    * Deliveries that a run has told of, by id: who makes an attempt that may have been made before takes what is
-   * recorded in its place. In whatever turn: whoever had begun it may have kept its row late.
+   * recorded in its place. In whatever turn: the process that had begun it may have stored its row late.
    */
   recorded(runId: string, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>>;
   /** Closes the rows of those deliveries of an execution that were open when it was terminated. */
@@ -96,7 +96,7 @@ export interface KnownEnd {
   at: string;
   /** Human-readable. */
   reason: string;
-  /** Of one that was terminated. */
+  /** Termination of the execution, if it was terminated. */
   intervention?: Intervention;
 }
 
@@ -125,9 +125,9 @@ export interface KnownRow extends RunSoFar {
   whole?: WholeDelivery;
   revision: number;
   isClosed: boolean;
-  /** Of the row as it was read. */
+  /** Tag of the row as it was read. */
   tag: string;
-  /** Of the record of a closed one. */
+  /** Segment of the record, if the row is closed. */
   segment?: string;
 }
 
@@ -154,7 +154,8 @@ export interface RowStore {
    */
   write(rows: readonly RowToWrite[]): Promise<Set<string>>;
   /**
-   * Makes a segment of closed rows whose own is not there: whoever wrote them was killed, or has not come so far.
+   * Makes a segment of closed rows whose own is not there: the process that wrote them was killed, or is not that far
+   * yet.
    *
    * @returns whether there were any: they name another segment now
    */

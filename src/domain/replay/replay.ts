@@ -50,15 +50,15 @@ export interface ReplayPlan {
   account_id: string;
   replay_id: string;
   action: ReplayAction;
-  /** Of `resend`. */
+  /** Mode of `resend`. */
   mode?: ReplayMode;
-  /** Of `missed`. */
+  /** Registration that `missed` compares with. */
   registration?: Registration;
   /** When it was asked for: what was started later is not touched. ISO 8601, UTC. */
   at: string;
   /** Deliveries per second, at most. */
   rate: number;
-  /** Who asked for it; recorded with everything that it does. */
+  /** Author of the replay; recorded with each of its actions. */
   actor: Actor;
 }
 

@@ -16,7 +16,7 @@ export interface LostNumbers extends NumberRange {
   why: string;
 }
 
-/** That MongoDB was found older than what stands outside of it. */
+/** A restore: MongoDB was found to be older than what is stored outside of it. */
 export interface Restore {
   id: string;
   /** When that was noticed. */

@@ -17,7 +17,7 @@ interface HeldBlock {
   inHand: Set<number>;
 }
 
-/** A number for one event. Whoever took it says what became of it. */
+/** A number for one event. Its taker reports whether it was used. */
 export interface TakenNumber {
   number: number;
   /** An event has it. */
@@ -79,8 +79,8 @@ export class NumberSource {
   }
 
   /**
-   * Gives everything back: what is left of the blocks is void. What cannot be given back is found when the process is
-   * known to be dead.
+   * Gives everything back: what is left of the blocks is void. Numbers that cannot be given back are found once the
+   * process is known to be dead.
    */
   async stop(): Promise<void> {
     for (const [accountId, block] of this.held) this.retire(accountId, block);

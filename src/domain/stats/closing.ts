@@ -7,15 +7,15 @@ import {
 } from '../delivery/delivery.js';
 
 /**
- * The end of a delivery, as it is counted. What workflows pass to the worker's process. A delivery that was terminated
- * in Temporal has no end of its own, so it is not counted.
+ * The end of a delivery, as it is counted. Facts that workflows pass to the worker's process. A delivery that was
+ * terminated in Temporal has no end of its own, so it is not counted.
  */
 export interface Closing extends Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind'> {
   endpoint_id: string;
   status: ClosedStatus;
   /** How many attempts it took. */
   attempts: number;
-  /** Of a delivery that is traced: what its span is made of. */
+  /** Fields of the span, if the delivery is traced. */
   traced?: Required<Pick<AcceptedEvent, 'traceparent' | 'accepted_at'>> & Pick<AcceptedEvent, 'tracestate'>;
 }
 

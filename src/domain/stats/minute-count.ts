@@ -45,7 +45,7 @@ export class MinuteCount {
     return rows;
   }
 
-  /** Adds what was taken and could not be written. What is too old to be shown is left out. */
+  /** Adds what was taken and could not be written. Minutes that are too old to be shown are left out. */
   putBack(rows: readonly MinuteRow[], now: number): void {
     for (const { minute, succeeded, failed, arrivals } of rows) {
       if (minute < now - MINUTES_KEPT_MS) continue;

@@ -1,7 +1,7 @@
 /**
- * Well-formed Unicode: a text of JavaScript can hold half of a surrogate pair, which is no character. What reads
- * strictly, such as `jq` or a database, refuses a document with one. Whatever is cut is cut here, and whatever leaves
- * as JSON is written here.
+ * Well-formed Unicode: a text of JavaScript can hold half of a surrogate pair, which is no character. Strict readers,
+ * such as `jq` or a database, reject a document with one. Whatever is cut is cut here, and whatever leaves as JSON is
+ * written here.
  */
 
 const REPLACEMENT = '\ufffd';

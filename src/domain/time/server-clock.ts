@@ -1,10 +1,10 @@
-/** Of each of these periods the best reading is kept, milliseconds. */
+/** Length of a period (ms). The best reading of each period is kept. */
 const PERIOD_MS = 10_000;
 /** How many of the latest periods count: a server's clock that is set back is followed within a minute. */
 const PERIODS = 6;
 /**
  * A better reading may say that it is a little earlier than was said before: then this clock stands still until it is
- * not. What is further back than this, milliseconds, is a server's clock that somebody has set.
+ * not. A larger step back, milliseconds, means that somebody has set the server's clock.
  */
 const STANDS_STILL_MS = 1_000;
 /** Periods for which a question counts, an hour: the rates of two clocks differ a little. */

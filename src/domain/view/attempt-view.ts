@@ -1,4 +1,5 @@
 import { type Attempt, webhookTimestamp } from '../attempt/attempt.js';
+import { omit } from '../basics/objects.js';
 import type { AcceptedEvent } from '../delivery/delivery.js';
 import { contextOf } from '../delivery/sealed-event.js';
 import { hostOf } from '../ledger/summaries.js';
@@ -61,14 +62,8 @@ export function askedAttempts(
     attempts.filter((attempt) => isAsked(attempt, filter)).map((attempt) => ({ run_id, attempt })),
   );
   return asked.slice(0, MAX_ASKED).map(({ run_id, attempt }) => {
-    const {
-      response_headers: _,
-      response_snippet: __,
-      sealed: ___,
-      timings_ms: ____,
-      ...facts
-    } = viewAttempt(attempt);
-    return { run_id, ...facts };
+    const view = viewAttempt(attempt);
+    return { run_id, ...omit(view, 'response_headers', 'response_snippet', 'sealed', 'timings_ms') };
   });
 }
 

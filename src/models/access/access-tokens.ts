@@ -10,7 +10,7 @@ import type { OAuthPayload, OAuthRecordRepository } from './oauth-records.js';
 export interface OAuthToken {
   account_id: string;
   client_id: string;
-  /** Of the person who allowed it; absent if the client acts for the account. */
+  /** Profile of the person who granted it; absent if the client acts for the account. */
   profile_id?: string;
   /** The granted scopes that client and person may still have. */
   scopes: string[];
@@ -19,7 +19,7 @@ export interface OAuthToken {
   revoked: boolean;
 }
 
-/** Who a token may be of. */
+/** Possible owners of a token. */
 interface Owners {
   oauthClients: OAuthClientRepository;
   logins: LoginRepository;

@@ -9,7 +9,7 @@ const locks = collection('account_locks', {
   /** Name of the lock. */
   _id: must(String),
   holder: must(String),
-  /** Then whoever holds it is taken for dead. */
+  /** After that, its holder is taken for dead. */
   until: must(Date),
 });
 

@@ -60,7 +60,7 @@ type ApiKeyDocument = DocumentIn<typeof apiKeys>;
 
 export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey> {
   /**
-   * So exact is `last_used_at`: one update per key, process and minute. Of more keys than these, some are noted more
+   * So exact is `last_used_at`: one update per key, process and minute. With more keys than this, some are noted more
    * often.
    */
   private readonly noted = new LRUCache<string, true>({ ...roomFor(10_000), ttl: UNITS.m });

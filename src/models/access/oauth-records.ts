@@ -16,9 +16,9 @@ export interface OAuthPayload {
   /** The subject of the person who allowed it; absent with client credentials. */
   accountId?: string | undefined;
   scope?: string;
-  /** Of a code: where the person was sent with it. */
+  /** Address that the person was sent to with a code. */
   redirectUri?: string;
-  /** Of a grant: the scopes that the person allowed. */
+  /** Scopes that the person allowed in a grant. */
   openid?: { scope?: string };
   /** Seconds since the epoch: stored by the clock that all processes share, and read by this machine's. */
   exp?: number;

@@ -41,7 +41,7 @@ export abstract class RevocableRepository<D extends RevocableDocument, Shown ext
     this.documents = new Recorded(model, changes, { kind, idField, show });
   }
 
-  /** That of a token's hash, even if it has expired or was revoked; `undefined` if there is none. */
+  /** The one with this token hash, even if it has expired or was revoked; `undefined` if there is none. */
   ofHash(hash: string): Promise<Shown | undefined> {
     return this.cache.get(hash, async () => {
       const document = await this.documents.findOne({ _id: hash });

@@ -34,7 +34,7 @@ const fields = {
   before: may(String),
   after: may(String),
   expires_at: must(Date),
-  /** Of the commitment in its record, base64. */
+  /** Salt of the commitment in its record, base64. */
   salt: may(String),
   /**
    * Tag of its record and of the time before (`SecretBox.tag`), so that a change is not altered unseen before the log

@@ -49,20 +49,20 @@ export class ChangeSeal {
     return this.tags.whatIsWrong(document.tag, contentOf(document));
   }
 
-  /** A change for whoever reads it. @throws RecordAlteredError if it was altered */
+  /** A change, for its readers. @throws RecordAlteredError if it was altered */
   unaltered(document: ChangeDocument): Change {
     const altered = this.alteration(document);
     if (altered) throw altered;
     return toChange(document);
   }
 
-  /** That a change was altered; `undefined` if it was not, or if there is no key to tell. */
+  /** The error for an altered change; `undefined` if it was not altered, or if there is no key to check it. */
   alteration(document: ChangeDocument): RecordAlteredError | undefined {
     const wrong = this.tags.hasKey ? this.whatIsWrong(document) : undefined;
     return wrong === undefined ? undefined : new RecordAlteredError(document._id, wrong);
   }
 
-  /** Tags again what an older key than the newest tagged. What was altered stays as it is. @returns how many */
+  /** Tags again what an older key than the newest tagged. Altered changes stay as they are. @returns how many */
   retagAll(model: Model<ChangeDocument>): Promise<number> {
     return this.tags.retagEach(model, contentOf);
   }

@@ -36,7 +36,7 @@ const OUTCOME_LIMIT_MS = 1_000;
 export interface ChangeFilter {
   /** Kind and id. */
   resource?: string | undefined;
-  /** Who, or for whom an OAuth client acted. */
+  /** The author, or the person for whom an OAuth client acted. */
   actor?: string | undefined;
   action?: ChangeAction | undefined;
   outcome?: ChangeOutcome | undefined;
@@ -57,7 +57,7 @@ type NewChange = Pick<ChangeDocument, 'account_id' | 'resource' | 'version' | 'a
 
 /** An act that is recorded before it is done. */
 export interface AnnouncedAct {
-  /** Of the change. What is done under this name is found again. */
+  /** Id of the change. The act carries it, so that its outcome can be found. */
   id: string;
   /** When it was recorded, milliseconds since the epoch. */
   at: number;
@@ -67,14 +67,14 @@ export interface AnnouncedAct {
   withdrawn(): Promise<void>;
 }
 
-/** Who changed what. */
+/** Changes with their authors. */
 export class ChangeRepository {
   private readonly model: Model<ChangeDocument>;
   private readonly keptMs: number;
   private readonly seal: ChangeSeal;
   readonly outcomes: Outcomes;
   private readonly kinds = new Map<ResourceKind, RecordedResources>();
-  /** All of them, for whoever looks for what is wrong. */
+  /** All changes, for a search for altered ones. */
   readonly audit: ChangeAudit;
 
   /** @param box tags what is written; absent: the log does not take it */
@@ -283,13 +283,23 @@ export class ChangeRepository {
     return tag === undefined ? document : { ...document, tag };
   }
 
-  /** For {@link Recorded} alone: stores changes, those that are not stored yet. */
-  async keep(documents: readonly ChangeDocument[]): Promise<void> {
-    await insertMissing(this.model, documents);
+  /**
+   * For {@link Recorded} alone: stores changes, those that are not stored yet. One that somebody has put into a
+   * resource is stored as well: it is named there as any that was altered.
+   *
+   * @returns those that were not altered, as they are stored
+   */
+  async keep(documents: readonly ChangeDocument[]): Promise<ChangeDocument[]> {
+    const ids = (await insertMissing(this.model, documents)).flatMap((at) => documents[at]?._id ?? []);
+    const found = ids.length > 0 ? await this.model.find({ _id: { $in: ids } }).lean<ChangeDocument[]>() : [];
+    const stored = new Map(found.map((document) => [document._id, document]));
+    return documents
+      .map((document) => stored.get(document._id) ?? document)
+      .filter((document) => !this.seal.alteration(document));
   }
 }
 
-/** How outcomes are stored. What has none was done. */
+/** How outcomes are stored. A change without one was done. */
 const STORED: Record<ChangeOutcome, (ChangeOutcome | 'pending' | null)[]> = {
   done: ['done', null],
   refused: ['refused'],

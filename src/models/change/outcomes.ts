@@ -36,14 +36,14 @@ export class Outcomes {
     this.settlesMs = settlesMs;
   }
 
-  /** Who finds out. Without it, acts stay unknown in what this process reads. */
+  /** Sets the function that finds outcomes. Without it, acts stay unknown in what this process reads. */
   findBy(find: FindOutcome): void {
     this.find = find;
   }
 
   /**
-   * Records outcomes, as whoever has done the acts says them. One that was late, so that its act was found undone, is
-   * recorded as another act: the log may have the first.
+   * Records outcomes as reported by the process that did the acts. One that was late, so that its act was found undone,
+   * is recorded as another act: the log may have the first.
    */
   async ended(acts: readonly ChangeDocument[], outcomes: readonly ChangeOutcome[]): Promise<void> {
     if ((await this.record(acts, outcomes)) === acts.length) return;
@@ -106,7 +106,7 @@ export class Outcomes {
   /** @returns those that have an outcome now, by id */
   private async settle(acts: readonly ChangeDocument[]): Promise<Map<string, ChangeDocument>> {
     const limit = pLimit(LOOKS_AT_ONCE);
-    // What somebody has altered gets no new tag.
+    // An altered change gets no new tag.
     const pending = acts.filter((act) => this.seal.whatIsWrong(act) === undefined);
     const looked = await Promise.allSettled(
       pending.map((act) => limit(async () => this.find?.(act.account_id, toChange(act)))),

@@ -25,8 +25,8 @@ interface Description<D> {
   /** How it is shown: without secrets. */
   show(document: D): object;
   /**
-   * Tells others of changes. They stay in the document until this is done, by this process or another one, so each is
-   * told at least once. @returns `false`: it cannot be done now
+   * Tells others of changes, which are as they were written. They stay in the document until this is done, by this
+   * process or another one, so each is told at least once. @returns `false`: it cannot be done now
    */
   tell?(changes: readonly ChangeDocument[]): Promise<boolean>;
 }
@@ -52,14 +52,14 @@ const LIVE = { deleted_at: null };
 const MAX_CONFLICTS = 50;
 /** Documents with changes that were left in them that are read at once: each may have many. */
 const LEFT_AT_ONCE = 20;
-/** How long whoever makes a change waits until its record has been moved, milliseconds. */
+/** Time that the author of a change waits until its record has been moved, milliseconds. */
 const MOVE_LIMIT_MS = 1_000;
 
 /**
  * The documents of resources whose every change is recorded: with the change, or the change does not happen.
  *
  * MongoDB may run without transactions, so the record goes into the resource's own document, by the same update that
- * changes it, and is moved to the collection of changes right after. What a crash leaves behind is moved later
+ * changes it, and is moved to the collection of changes right after. Records left behind by a crash are moved later
  * ({@link ChangeRepository.collect}). A record has its id from the beginning, so that it is never there twice. See
  * docs/decisions/0015-changes.md.
  */
@@ -119,7 +119,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
       await this.model.create(stored);
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
-      // What is in the way may have been deleted by a process that crashed before it removed the document.
+      // The conflicting document may be deleted already, by a process that crashed before it removed it.
       await this.recordLeftBehind(this.accountOf(document));
       await this.model.create(stored);
     }
@@ -210,7 +210,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     return document as D;
   }
 
-  /** The change is made and kept: whoever asked for it need not know that its record could not be moved yet. */
+  /** The change is made and kept: its author need not know that the record could not be moved yet. */
   private async tryToMove(document: D): Promise<void> {
     await withTimeout(MOVE_LIMIT_MS, this.move(document)).catch(() => undefined);
   }
@@ -232,15 +232,15 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
   }
 
   private async move(document: D): Promise<void> {
-    const unrecorded = document.unrecorded ?? [];
-    await this.changes.keep(unrecorded);
-    if (this.about.tell && !(await this.about.tell(unrecorded))) return;
+    // What somebody has put into the document alone is told to nobody.
+    const kept = await this.changes.keep(document.unrecorded ?? []);
+    if (this.about.tell && !(await this.about.tell(kept))) return;
     await this.takeOut(document);
   }
 
   /** Takes changes that are recorded out of their document, or removes it if it is deleted. */
   private async takeOut({ _id, version, deleted_at }: D): Promise<void> {
-    // Of this version, or somebody has added a record since, and moves it.
+    // Only of this version: otherwise another process has added a record since, and moves it.
     const same = { _id, version } as Filter;
     if (deleted_at) await this.model.deleteOne({ ...same, deleted_at });
     else await this.model.updateOne(same, { $unset: { unrecorded: 1, unrecorded_since: 1 } } as object);

@@ -13,7 +13,10 @@ const turns = collection('delivery_turns', {
 /** Longer than any delivery waits for its turn, milliseconds. */
 const REMEMBERED_MS = 14 * UNITS.d;
 
-/** Assigns turns to deliver to endpoints with a rate limit, for all processes together. */
+/**
+ * Assigns rate-limit slots of endpoints, for all processes together. It keeps one time per endpoint and holds nothing:
+ * deliveries wait for their slot in their workflows, for days if they have to, as no limiter in memory can.
+ */
 export class DeliveryTurnRepository extends repositoryOf(turns) {
   /**
    * Takes the first free turn.

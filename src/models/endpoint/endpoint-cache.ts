@@ -66,8 +66,8 @@ export class EndpointCache {
     if (!endpoint) return;
     const { account_id } = endpoint;
     // Not forgotten: where many endpoints begin to fail together, each would have the account's whole list read again.
-    // Of two updates at once the list may keep the earlier one, as long as it is remembered at all: as if another
-    // process had made them.
+    // After two simultaneous updates, the cached list may keep the earlier one until it expires: as if another process
+    // had made them.
     this.lists.change(account_id, (all) => all.set(endpointId, endpoint));
     if (isNewVersion) this.watchers.forget(account_id);
   }

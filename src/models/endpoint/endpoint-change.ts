@@ -1,4 +1,5 @@
 import { toPointer } from '../../../packages/payload-contract/src/json-pointer.js';
+import { omit } from '../../domain/basics/objects.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
 import { MASKED_VALUE, maskHeaders } from '../../domain/endpoint/endpoint-headers.js';
@@ -43,18 +44,10 @@ export function changedSecrets(before: EndpointSecrets, after: EndpointInput): s
 
 /** An endpoint as it is shown, by the API and in changes: without secrets, and with the names of its headers. */
 export function renderEndpoint(endpoint: StoredEndpoint) {
-  const {
-    sealed,
-    header_names,
-    status_when_verified: _,
-    verified_url: __,
-    failing: ___,
-    verification_revision: ____,
-    ...plain
-  } = endpoint;
+  const { sealed, header_names, ...plain } = endpoint;
   const [newest] = sealed.signing_keys;
   return {
-    ...plain,
+    ...omit(plain, 'status_when_verified', 'verified_url', 'failing', 'verification_revision'),
     headers: maskHeaders(header_names),
     ...(sealed.verify_token && { verify_token: MASKED_VALUE }),
     ...(newest && { signature_scheme: newest.scheme }),

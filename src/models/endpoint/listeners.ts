@@ -23,7 +23,7 @@ export class ListenerRepository extends repositoryOf(listeners) {
     await this.model.create({ _id: endpointId, account_id: accountId, seen_at: seenAt });
   }
 
-  /** Says that this process holds its stream; whoever held it loses it. */
+  /** Says that this process holds its stream; its former holder loses it. */
   async claim(accountId: string, endpointId: string, session: string, nodeUrl: string): Promise<void> {
     const lease = { node_url: nodeUrl, session, ...now() };
     await this.model.updateOne(

@@ -4,7 +4,7 @@ import { collection, must, repositoryOf } from '../mongo/collection.js';
 import { wasMade } from '../mongo/duplicate-key.js';
 
 const usedTickets = collection('used_tickets', {
-  /** Of the ticket. */
+  /** Id of the ticket. */
   _id: must(String),
   /** Remembered for longer than a ticket lasts, also by a clock that is somewhat off. */
   at: must(Date, { expires: (10 * TICKET_MS) / 1_000 }),

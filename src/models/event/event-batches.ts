@@ -22,7 +22,7 @@ type BatchDocument = { _id: string; events: readonly EventDocument[]; expires_at
 
 /**
  * Events that are stored together or not at all, on a database without transactions. One document with all of them
- * decides: once it is stored they will be, if not by this process, then by whoever finds it. It goes when they are.
+ * decides: once it is stored they will be, by this process or by another one that finds it. It goes when they are.
  */
 export class EventBatches {
   private readonly model: Model<BatchDocument>;
@@ -50,7 +50,7 @@ export class EventBatches {
     try {
       await insertMissing(this.model, [{ _id, events, expires_at }]);
       const inserted = await insert();
-      // What is left is found to be carried out.
+      // The rest will be seen to be started.
       await this.model.deleteOne({ _id }).catch(() => {});
       return inserted;
     } catch (error) {
@@ -59,7 +59,7 @@ export class EventBatches {
     }
   }
 
-  /** Carries out what is decided. What has been carried out is not done twice. */
+  /** Carries out what is decided. A batch that was carried out is not done twice. */
   async complete(): Promise<void> {
     for await (const { _id, events } of this.model.find().setOptions(BY_MAJORITY).lean().cursor()) {
       const believed = events.filter((event) => this.seal.whatIsWrong(event) === undefined);

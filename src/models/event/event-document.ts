@@ -16,7 +16,7 @@ export const events = collection(
     accepted_at: must(Date),
     /** Tokens of business keys. One is stored as a string: an equality finds it in either form. */
     keys: may<string | string[]>(Schema.Types.Mixed),
-    /** Of the event's subject. */
+    /** Tokens of the event's subject. */
     marks: may<string[]>([String]),
     /** The payload, sealed; absent once it is no longer kept. */
     sealed: may(String),
@@ -47,7 +47,7 @@ export const events = collection(
      */
     once: must(String, { unique: true }),
     body_hash: may(String),
-    /** Of what never changes, under a key outside the database. */
+    /** Tag of the fields that never change, under a key outside the database. */
     tag: may(String),
     /** When the payload goes; absent once it is gone. */
     payload_expires_at: may(Date, { index: true }),

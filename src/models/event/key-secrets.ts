@@ -27,7 +27,7 @@ const secrets = collection(
  */
 export class KeySecretRepository extends repositoryOf(secrets) {
   private readonly box: () => SecretBox;
-  /** Of so many accounts. A secret never changes. */
+  /** Secrets by account. They never change. */
   private readonly secrets = new LRUCache<string, Promise<KeyObject>>(roomFor(10_000));
 
   /** @param box seals the secrets; absent in a process that has nothing to do with events */

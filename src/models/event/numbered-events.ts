@@ -49,8 +49,8 @@ export class NumberedEvents extends repositoryOf(events) {
   }
 
   /**
-   * Of some groups those that an event names. They are sought among the events of their time: the embedded server has
-   * no index of lists.
+   * Groups, among those given, that an event names. The events of their time are read: the embedded server has no index
+   * of lists.
    *
    * @param periods of each group, in which its first events were accepted
    */

@@ -85,10 +85,11 @@ export class PayloadReader implements EventPayloads {
     if (document?.account_id !== account_id) return undefined;
     const wrong = this.seal.whatIsWrong(document);
     if (wrong !== undefined) throw new RecordAlteredError(event_id, wrong);
-    const { sealed } = document;
+    const { sealed, commitment } = document;
     if (typeof sealed !== 'string') return undefined;
     this.keys.set(nameOf({ account_id, event_id }), document.key);
-    return this.sealer.open({ accountId: account_id, eventId: event_id }, sealed);
+    const context = { accountId: account_id, eventId: event_id };
+    return this.sealer.openCommitted(context, { sealed, commitment });
   }
 }
 

@@ -22,6 +22,8 @@ const scheduled = collection(
     due_at: must(Date),
     /** The payload, sealed; absent once the event is sent. */
     sealed: may(String),
+    /** To the payload. */
+    commitment: must(String),
     /** Names the key that sealed it. */
     key: must(String),
     /** Tokens of business keys, and of the subject. */
@@ -121,7 +123,7 @@ export class ScheduledEvents {
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, textOf, { sealed: 0 });
+    return this.tags.retagEach(this.model, contentOfScheduled, { sealed: 0 });
   }
 
   private async replace(
@@ -137,18 +139,24 @@ export class ScheduledEvents {
   }
 
   private tagged(event: ScheduledEvent): ScheduledEvent {
-    return { ...event, tag: this.tags.tag(textOf(event)) };
+    return { ...event, tag: this.tags.tag(contentOfScheduled(event)) };
   }
 
   private believed(event: ScheduledEvent | null): ScheduledEvent | undefined {
     if (!event) return undefined;
-    this.tags.check(event, textOf(event));
+    this.tags.check(event, contentOfScheduled(event));
     return event;
   }
 }
 
 /** All of it that is believed: what is sealed shows by itself whether it was altered. */
-function textOf({ sealed: _, tag: __, expires_at: ___, due_at, ...event }: ScheduledEvent): string {
+export function contentOfScheduled({
+  sealed: _,
+  tag: __,
+  expires_at: ___,
+  due_at,
+  ...event
+}: ScheduledEvent): string {
   const there = Object.entries(event).filter(([, value]) => value !== null);
   return canonicalJson(present({ ...Object.fromEntries(there), due_at: new Date(due_at).toISOString() }));
 }

@@ -15,8 +15,8 @@ interface SignedTree {
 }
 
 /**
- * Looks at every stored tile of a signed tree: each hash above the leaves is made again from them, and compared. Of a
- * tree that is signed from its edge alone nobody would see that a tile far to the left has changed. A million leaves
+ * Looks at every stored tile of a signed tree: each hash above the leaves is made again from them, and compared. If
+ * only the edge of the tree were read to sign it, a changed tile far to the left would go unnoticed. A million leaves
  * take about two seconds; what is found is kept between calls, so that one call may look at a part.
  */
 export class LogAudit {
@@ -40,7 +40,7 @@ export class LogAudit {
    * @throws LogAlteredError if a tile is not what it was
    */
   async goOn(tree: SignedTree, until: number): Promise<boolean> {
-    // By a clock that whoever has MongoDB cannot stop.
+    // By a clock that access to MongoDB does not suffice to stop.
     if (performance.now() - this.doneAt < this.everyMs) return true;
     this.underWay ??= { tree, size: 0, edge: [] };
     const state = this.underWay;

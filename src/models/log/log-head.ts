@@ -34,8 +34,8 @@ export interface LogHead {
 const HEAD = 'head';
 
 /**
- * Where the last checkpoint is kept. Who has the database can write there: nothing but the note is to be believed,
- * after it was opened.
+ * Where the last checkpoint is kept. Access to the database suffices to write there: nothing but the note is to be
+ * believed, after it was opened.
  */
 export class LogHeads extends repositoryOf(heads) {
   /** The last checkpoint, unverified; `undefined` if there is none. */

@@ -37,7 +37,7 @@ import { type LogHead, LogHeads } from './log-head.js';
 import { LogStamps } from './log-stamps.js';
 import { LogTiles } from './log-tiles.js';
 
-/** That a record is in the log. */
+/** Proof that a record is in the log. */
 export interface Inclusion {
   proof: Buffer[];
   head: OpenedCheckpoint;
@@ -80,8 +80,8 @@ export interface Memory {
 /**
  * The log: an append-only Merkle tree over records, and its signed head.
  *
- * Leaves are appended first; the rest of the tree and the head follow from them. What a crash leaves undone is done by
- * the next {@link publish}, by any process.
+ * Leaves are appended first; the rest of the tree and the head follow from them. The next {@link publish}, by any
+ * process, completes work that a crash interrupted.
  */
 export class LogRepository {
   private readonly tiles: LogTiles;
@@ -144,8 +144,8 @@ export class LogRepository {
   }
 
   /**
-   * Brings the tree and the checkpoint up to the leaves. What is signed continues every checkpoint that MongoDB or
-   * `memory` has, as the stored tiles prove it.
+   * Brings the tree and the checkpoint up to the leaves. A signed checkpoint continues every checkpoint that MongoDB or
+   * `memory` has, as the stored tiles prove.
    *
    * @param signers of one log @returns the last checkpoint
    * @throws LogAlteredError if it does not, or a checkpoint that was signed is missing: then nothing is signed

@@ -27,16 +27,16 @@ const segments = collection('segments', {
   at: must(Date),
   /** Closed deliveries among them, by account. */
   usage: may<ClosedUsage[]>([{ _id: false, account_id: String, deliveries: Number, attempts: Number }]),
-  /** Of all of that. */
+  /** Tag of all other fields. */
   tag: must(String),
-  /** Number of its first leaf in the log, or -1. Whoever believes it compares the leaves. */
+  /** Number of its first leaf in the log, or -1. A reader that relies on it compares the leaves. */
   first: must(Number, { index: true }),
 });
 type SegmentDocument = DocumentIn<typeof segments>;
 
 /** A record as segments name it. */
 export interface NamedRecord {
-  /** Of a delivery id and revision ({@link nameOf}), of a change its id, of void numbers account and first number. */
+  /** Id and revision of a delivery ({@link nameOf}), id of a change, or account and first number of void numbers. */
   name: string;
   /** Its canonical text. */
   record: string;
@@ -48,7 +48,7 @@ export interface NamedRecord {
 export interface Segment {
   id: string;
   records: readonly string[];
-  /** Of the leaves; as many as there are records, unless it is wrong. */
+  /** Hashes of the leaves; as many as there are records, unless the segment was altered. */
   hashes: readonly Buffer[];
   /** When it was made: its records were kept before that. */
   at: Date;
@@ -95,7 +95,11 @@ export class SegmentRepository extends repositoryOf(segments) {
       at: sharedDate(),
       usage: closedUsage(records.filter(({ isRetold }) => !isRetold).map(({ record }) => record)),
     };
-    const { _id, ...fields } = { ...document, tag: this.tags.tag(contentOf(document)), first: UNLOGGED };
+    const { _id, ...fields } = {
+      ...document,
+      tag: this.tags.tag(contentOfSegment(document)),
+      first: UNLOGGED,
+    };
     await this.model.collection.insertOne({ _id: _id as never, ...fields });
     return { id, records: document.records, hashes, at: document.at, first: undefined, wrong: undefined };
   }
@@ -127,7 +131,7 @@ export class SegmentRepository extends repositoryOf(segments) {
     return this.model.countDocuments({ first: UNLOGGED });
   }
 
-  /** Notes which leaves the log has of a segment: whoever is first. */
+  /** Notes which leaves the log has of a segment: the first one does it. */
   async logged({ id }: Pick<Segment, 'id'>, first: number): Promise<void> {
     await this.model.updateOne({ _id: id, first: UNLOGGED }, { $set: { first } });
   }
@@ -152,20 +156,26 @@ export class SegmentRepository extends repositoryOf(segments) {
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOf);
+    return this.tags.retagEach(this.model, contentOfSegment);
   }
 
   private toSegment(document: SegmentDocument): Segment {
     const { _id: id, records, at, first, tag } = document;
     const isLogged = Number.isSafeInteger(first) && first >= 0;
     const known = { id, first: isLogged ? first : undefined };
-    const wrong = this.tags.whatIsWrong(tag, contentOf(document));
+    const wrong = this.tags.whatIsWrong(tag, contentOfSegment(document));
     if (wrong !== undefined) return { ...known, records: [], hashes: [], at: new Date(0), wrong };
     return { ...known, records, hashes: splitHashes(bytesOf(document.hashes) ?? Buffer.alloc(0)), at, wrong };
   }
 }
 
-function contentOf({ _id, records, hashes, at, usage }: Omit<SegmentDocument, 'tag' | 'first'>): string {
+export function contentOfSegment({
+  _id,
+  records,
+  hashes,
+  at,
+  usage,
+}: Omit<SegmentDocument, 'tag' | 'first'>): string {
   const counted = (usage ?? []).flatMap((one) => [one.account_id, one.deliveries, one.attempts]);
   return textOf([_id, records, bytesOf(hashes)?.toString('base64'), at, ...counted]);
 }

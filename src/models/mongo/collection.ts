@@ -13,7 +13,7 @@ import type { BY_MAJORITY } from './durability.js';
 
 declare const HELD: unique symbol;
 
-/** A field that each document of a collection has. What it holds is for the compiler alone. */
+/** A field that each document of a collection has. Its value is for the compiler alone. */
 export interface Must<T> {
   type: unknown;
   required: boolean;
@@ -47,7 +47,7 @@ type FieldOptions = Pick<
 > & {
   /** Only of text that may be empty. */
   required?: false;
-  /** Of documents inside others. */
+  /** `false` for documents inside others. */
   _id?: false;
 };
 

@@ -6,8 +6,8 @@ const MAJORITY_TIMEOUT_MS = 5_000;
 
 /**
  * Concerns of every read and write: what a server has acknowledged is on the disks of a majority, so it outlives the
- * loss of any one of them, and reads are of the server that takes writes. What the server rejects because another one
- * takes over is tried once more.
+ * loss of any one of them, and reads are of the server that takes writes. Operations that the server rejects because
+ * another one takes over are retried once.
  */
 export const DURABLE = {
   writeConcern: { w: 'majority', journal: true, wtimeoutMS: MAJORITY_TIMEOUT_MS },

@@ -19,7 +19,7 @@ const CONFLICTS: readonly unknown[] = [85, 86];
 
 /**
  * Makes every index that the models declare, and gives those that remove what has expired the time that is declared.
- * That all were made is written down when they are: an index that is still being built is not counted.
+ * Once all were made, that is noted in the database: an index that is still being built is not counted.
  *
  * @throws Error with what went wrong for each collection whose indexes could not be made
  */

@@ -32,7 +32,7 @@ export async function resealEach<D extends SealedDocument>(
 }
 
 /**
- * A box that a process may do without: whoever needs it asks for it.
+ * A box that a process may do without: the caller that needs it asks for it.
  *
  * @param otherwise what is wrong where there is none
  */

@@ -5,8 +5,8 @@ import { driverCollection } from './collection.js';
 import { inOnePass } from './in-order.js';
 
 /**
- * Tags of one kind of documents: whoever has the database alone can write none that is right. A tag is of a text that
- * says all that is believed of the document, and stands in it from its first write on.
+ * Tags of one kind of documents: with the database alone, nobody can write a correct one. A tag is of a text that says
+ * all that is believed of the document, and stands in it from its first write on.
  */
 export class Tags {
   private readonly box: SecretBox | undefined;
@@ -53,8 +53,8 @@ export class Tags {
   }
 
   /**
-   * Tags again, with the newest key, what an older key tagged, so that the older one can be dropped. What is not as it
-   * was written stays as it is.
+   * Tags again, with the newest key, what an older key tagged, so that the older one can be dropped. Altered documents
+   * stay as they are.
    *
    * @param textOf what the tag of a document is of @returns how many were tagged again
    */
@@ -84,7 +84,7 @@ export class Tags {
   }
 }
 
-/** A text that says some values, each with its type: a time is not the text of it. What is absent is `null`. */
+/** A text that says some values, each with its type: a time is not the text of it. Absent fields are `null`. */
 export function textOf(values: readonly unknown[]): string {
   return JSON.stringify(values.flatMap((value) => [kindOf(value), value ?? null]));
 }

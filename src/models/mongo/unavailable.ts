@@ -7,7 +7,7 @@ const SOCKET_CLOSED = new Set(['EPIPE', 'ECONNRESET']);
 
 /**
  * MongoDB's codes of errors that are over when a server has taken over from another, or enough of them are there again.
- * What was asked for may have been done all the same.
+ * The operation may have been done all the same.
  */
 const TEMPORARY_CODES: ReadonlySet<unknown> = new Set([
   6, // HostUnreachable

@@ -23,7 +23,7 @@ export const dataKeys = collection('data_keys', {
   /** The key, wrapped. */
   sealed: must(String),
   created_at: must(Date),
-  /** The erasures that delete it, by what they do with open deliveries. Of each rule there is one. */
+  /** The erasures that delete it, by what they do with open deliveries. There is one for each rule. */
   cancel: may(String),
   finish: may(String),
 });
@@ -50,11 +50,11 @@ export type KeptKey = Pick<DataKeyDocument, 'key_id' | 'created_at'>;
 
 /**
  * The data keys of accounts and subjects, wrapped by the newest of HOOKLINE_WRAPPING_KEYS, or of HOOKLINE_PAYLOAD_KEYS
- * or HOOKLINE_SECRET_KEYS without them. What a deleted one has sealed cannot be read any more.
+ * or HOOKLINE_SECRET_KEYS without them. Payloads sealed by a deleted key cannot be read any more.
  */
 export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKeys {
   private readonly box: () => SecretBox;
-  /** By document id, and by account and key id. Of a look-up that found nothing, nothing is remembered. */
+  /** By document id, and by account and key id. Look-ups that found nothing are not remembered. */
   private readonly remembered: LRUCache<string, Promise<DataKey | undefined>>;
 
   private readonly erased: ReturnType<typeof erasedKeys>;
@@ -88,7 +88,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
     const key = await this.remember(id, async () => {
       const start = performance.now();
       const found = await this.upsert(id, accountId);
-      // What it seals is opened soon. Neither is remembered for longer than the other.
+      // Payloads that it seals are opened soon. Both entries expire together.
       this.remembered.set(`${accountId} ${found.id}`, Promise.resolve(found), { start });
       return found;
     });
@@ -112,7 +112,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   }
 
   /**
-   * Claims a key for the erasure that is to delete it, so that of all who ask at the same time one has it. Who asks to
+   * Claims a key for the erasure that is to delete it, so that of all who ask at the same time one has it. A request to
    * cancel open deliveries does not wait for an erasure that lets them end first.
    *
    * @returns the erasure that has claimed it, this or an earlier one; `undefined` if the key is gone
@@ -178,7 +178,8 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
     if (this.knownErased.has(name)) return true;
     const found = await this.erased.find({ _id: { $in: [keyId, accountId] } }).lean();
     const wasErased = found.some(
-      (one) => one.account_id === accountId && this.tags.whatIsWrong(one.tag, erasureOf(one)) === undefined,
+      (one) =>
+        one.account_id === accountId && this.tags.whatIsWrong(one.tag, contentOfErasedKey(one)) === undefined,
     );
     if (wasErased) this.knownErased.set(name, true);
     return wasErased;
@@ -187,12 +188,12 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   /** Before it is deleted, and also if it is gone already, as after a restore. @param _id of the key, or the account */
   private async noteErased(account_id: string, _id: string): Promise<void> {
     const erased = { _id, account_id, erased_at: sharedDate() };
-    await insertMissing(this.erased, [{ ...erased, tag: this.tags.tag(erasureOf(erased)) }]);
+    await insertMissing(this.erased, [{ ...erased, tag: this.tags.tag(contentOfErasedKey(erased)) }]);
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.erased, erasureOf);
+    return this.tags.retagEach(this.erased, contentOfErasedKey);
   }
 
   /** Wraps every key again that an older key wrapped. @returns how many that were */
@@ -236,7 +237,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
         .lean();
       if (document.key_id === key_id) return { id: key_id, key };
       if (document.sealed !== OVERWRITTEN) return this.unwrap(document);
-      // Whoever overwrote it was interrupted, or is about to delete it.
+      // The process that overwrote it was interrupted, or is about to delete it.
       await this.model.deleteOne({ _id, sealed: OVERWRITTEN });
       return this.upsert(_id, account_id);
     } catch (error) {
@@ -252,7 +253,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   }
 }
 
-function erasureOf({ _id, account_id, erased_at }: Omit<ErasedKeyDocument, 'tag'>): string {
+export function contentOfErasedKey({ _id, account_id, erased_at }: Omit<ErasedKeyDocument, 'tag'>): string {
   return textOf([_id, account_id, erased_at]);
 }
 

@@ -12,7 +12,7 @@ const privateInputs = collection('private_inputs', {
   _id: must(String),
   /** JSON. */
   text: must(String),
-  /** Of both. */
+  /** Tag of id and text. */
   tag: must(String),
   expires_at: must(Date, { expires: 0 }),
 });
@@ -41,7 +41,7 @@ export class PrivateInputs {
   /** Keeps where a request comes from. @returns the id */
   async keepFrom(from: Omit<Origin, 'actor'>): Promise<string> {
     const input = { _id: newId('input'), text: JSON.stringify(from) };
-    const tag = this.tags.tag(contentOf(input));
+    const tag = this.tags.tag(contentOfInput(input));
     await this.model.create({ ...input, tag, expires_at: new Date(sharedNow() + this.keptMs) });
     return input._id;
   }
@@ -55,17 +55,17 @@ export class PrivateInputs {
   async fromOf(id: string | undefined): Promise<Omit<Origin, 'actor'>> {
     const document = id === undefined ? undefined : await this.model.findById(id).lean<InputDocument>();
     if (!document) return {};
-    this.tags.check(document, contentOf(document));
+    this.tags.check(document, contentOfInput(document));
     return JSON.parse(document.text) as Omit<Origin, 'actor'>;
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOf);
+    return this.tags.retagEach(this.model, contentOfInput);
   }
 }
 
 /** Content that the tag of an input covers. */
-function contentOf({ _id, text }: Pick<InputDocument, '_id' | 'text'>): string {
+export function contentOfInput({ _id, text }: Pick<InputDocument, '_id' | 'text'>): string {
   return textOf([_id, text]);
 }

@@ -35,9 +35,9 @@ export interface WriterOptions {
 /**
  * Writes rows of deliveries, and the segments that have the log take their records.
  *
- * A row is written before its segment, so no leaf is without a record; and it names its segment, so whoever finds a
- * closed row whose segment is not there ({@link adopt}) knows that its record is not in the log. What keeps that right
- * whatever is killed, frozen or doubled is told in docs/decisions/0061-segments.md.
+ * A row is written before its segment, so no leaf is without a record; and it names its segment, so a reader that finds
+ * a closed row without its segment ({@link adopt}) knows that its record is not in the log.
+ * docs/decisions/0061-segments.md says why this holds when processes are killed, frozen or doubled.
  */
 export class DeliveryWriter implements RowStore {
   private readonly model: ReturnType<typeof deliveries>;

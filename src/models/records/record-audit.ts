@@ -33,11 +33,11 @@ export interface AuditedEvent {
   name: string;
 }
 
-/** Whether an event of this name (`AuditedEvent`) was looked at. What was not is looked for by itself. */
+/** Whether an event of this name (`AuditedEvent`) was looked at. Other records are looked for one by one. */
 export type HasEvent = (name: string) => boolean;
 
 /**
- * Looks at everything that is stored, of all accounts, in one pass over each collection. What a pass holds is
+ * Looks at everything that is stored, of all accounts, in one pass over each collection. The memory of a pass is
  * bounded.
  */
 export class RecordAudit {

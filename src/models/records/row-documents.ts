@@ -33,16 +33,16 @@ export const deliveries = collection(
     kept_at: must(Date),
     /** Absent while it is open. */
     expires_at: may(Date, { expires: 0 }),
-    /** Of this revision of the record. It is made after the row; absent while it is open. */
+    /** Segment of this revision of the record, written after the row; absent while it is open. */
     segment: may(String),
-    /** Of an open one, which has no record that commits to it: SHA-256 of detail and timeline as they are stored. */
+    /** SHA-256 of detail and timeline as stored, while it is open and no record commits to them. */
     sum: may(String),
-    /** Of all that is believed of the row without opening it: see `RowTags`. */
+    /** Tag of everything that is believed of the row without opening it: see `RowTags`. */
     tag: must(String),
   },
   {
-    // Of an account, and by what lists are filtered by most, each in the order of the list; of all accounts; and that
-    // of `expires_at`. No more: what an insert costs is mostly indexes.
+    // By account and by each of the most frequent filters, in the order of the list; by all accounts; and by
+    // `expires_at`. No more: what an insert costs is mostly indexes.
     indexes: [
       { position: 1 },
       { account_id: 1, position: 1 },

@@ -182,7 +182,7 @@ export class RowQueries implements RowSearch {
   }
 }
 
-/** So many of some events, at least one, are looked at together. */
+/** Number of events, at least one, that are read together. */
 function fittingTargets(events: readonly { targets?: readonly unknown[] | null }[]): number {
   let sum = 0;
   const over = events.findIndex(({ targets }, index) => {

@@ -30,9 +30,9 @@ export interface OpenedEvent {
 }
 
 /**
- * Reads rows and events, and sees whether they are as they were written. Whoever can write to MongoDB can
- * alter them; but a row has a tag under a key that is not there, its record commits to all that is shown with it, and
- * an event commits to its payload.
+ * Reads rows and events, and sees whether they are as they were written. Write access to MongoDB suffices to alter
+ * them; but a row has a tag under a key that is not there, its record commits to all that is shown with it, and an
+ * event commits to its payload.
  */
 export class UnalteredReader {
   private readonly sealer: PayloadSealer;
@@ -169,7 +169,7 @@ export function wrongIn(
   return isRight ? undefined : `has another record than the one that the segment ${segment.id} names`;
 }
 
-/** Of what an open delivery has sealed. SHA-256, base64. */
+/** SHA-256 of the sealed parts of an open delivery, base64. */
 export function sumOf(detail: string | null | undefined, timeline: string | null | undefined): string {
   return createHash('sha256')
     .update(`${detail ?? ''}\n${timeline ?? ''}`)

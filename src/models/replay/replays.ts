@@ -53,23 +53,22 @@ export class ReplayRepository {
 
   /** Keeps a replay that is to be started. The first one with an id stays. */
   async add({ id, account_id, definition, input }: KeptReplay): Promise<void> {
-    const fields = { _id: id, account_id, text: JSON.stringify({ definition, input }) };
-    const tag = this.tags.tag(contentOf(fields));
-    await insertMissing<ReplayDocument>(this.model, [{ ...fields, position: OPEN + id, tag }]);
+    const text = JSON.stringify({ definition, input });
+    const fields = { _id: id, account_id, position: OPEN + id, text };
+    await insertMissing<ReplayDocument>(this.model, [
+      { ...fields, tag: this.tags.tag(contentOfReplay(fields)) },
+    ]);
   }
 
   /** Keeps the end of a replay. The first one stays. */
   async end(accountId: string, id: string, end: ReplayEnd): Promise<void> {
     const found = await this.model.findOne({ _id: id, account_id: accountId }).lean<ReplayDocument>();
     if (!found || found.end) return;
-    this.tags.check(found, contentOf(found));
-    const text = JSON.stringify(end);
-    const tag = this.tags.tag(contentOf({ ...found, end: text }));
+    this.tags.check(found, contentOfReplay(found));
+    const ended = { end: JSON.stringify(end), position: `${end.closed_at} ${id}` };
+    const tag = this.tags.tag(contentOfReplay({ ...found, ...ended }));
     const expires_at = new Date(sharedNow() + this.keptMs);
-    await this.model.updateOne(
-      { _id: id, tag: found.tag },
-      { $set: { end: text, tag, position: `${end.closed_at} ${id}`, expires_at } },
-    );
+    await this.model.updateOne({ _id: id, tag: found.tag }, { $set: { ...ended, tag, expires_at } });
   }
 
   /** A replay of an account. @throws RecordAlteredError */
@@ -102,22 +101,18 @@ export class ReplayRepository {
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOf);
+    return this.tags.retagEach(this.model, contentOfReplay);
   }
 
   private toReplay(document: ReplayDocument): KeptReplay {
-    this.tags.check(document, contentOf(document));
+    this.tags.check(document, contentOfReplay(document));
     const { _id: id, account_id, text, end } = document;
     return { id, account_id, ...JSON.parse(text), ...(end && { end: JSON.parse(end) }) };
   }
 }
 
 /** Text that the tag of a replay covers. */
-function contentOf({
-  _id,
-  account_id,
-  text,
-  end,
-}: Pick<ReplayDocument, '_id' | 'account_id' | 'text' | 'end'>): string {
-  return textOf([_id, account_id, text, end ?? undefined]);
+export function contentOfReplay(replay: Omit<ReplayDocument, 'tag' | 'expires_at'>): string {
+  const { _id, account_id, position, text, end } = replay;
+  return textOf([_id, account_id, position, text, end]);
 }

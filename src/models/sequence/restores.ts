@@ -13,12 +13,12 @@ const BEFORE_ALL = new Date('2026-01-01');
 
 /** Each time that this database was found older than what stands outside of it. They are kept for ever. */
 const restores = collection('sequence_restores', {
-  /** By what it was noticed: whoever notices the same thing, notes it once. */
+  /** The sign of the restore: processes that see the same sign note it once. */
   _id: must(String),
   at: must(Date),
   since: must(Date),
   why: must(String),
-  /** Of all of that. */
+  /** Tag of all other fields. */
   tag: must(String),
 });
 type RestoreDocument = DocumentIn<typeof restores>;
@@ -39,7 +39,7 @@ export class RestoreRepository extends repositoryOf(restores) {
     const [newest] = await this.events.find({}, { _id: 1 }).sort({ _id: -1 }).limit(1).lean();
     const since = newest ? new Date(idTime(newest._id)) : BEFORE_ALL;
     const document = { _id: id, at: sharedDate(), since, why };
-    await insertMissing(this.model, [{ ...document, tag: this.tags.tag(contentOf(document)) }]);
+    await insertMissing(this.model, [{ ...document, tag: this.tags.tag(contentOfRestore(document)) }]);
   }
 
   /** Those that were noted, oldest first: what somebody has written is none. */
@@ -62,14 +62,14 @@ export class RestoreRepository extends repositoryOf(restores) {
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOf);
+    return this.tags.retagEach(this.model, contentOfRestore);
   }
 
   private whatIsWrong(document: RestoreDocument): string | undefined {
-    return this.tags.whatIsWrong(document.tag, contentOf(document));
+    return this.tags.whatIsWrong(document.tag, contentOfRestore(document));
   }
 }
 
-function contentOf({ _id, at, since, why }: Omit<RestoreDocument, 'tag'>): string {
+export function contentOfRestore({ _id, at, since, why }: Omit<RestoreDocument, 'tag'>): string {
   return textOf([_id, at, since, why]);
 }

@@ -21,7 +21,7 @@ export const sequences = collection('sequences', {
   ]),
   /** Numbers that may have been given, of which nothing is kept. */
   lost: must<StoredLoss[]>([{ _id: false, first: must(Number), last: must(Number), at: Date, why: String }]),
-  /** Of all of that. */
+  /** Tag of all other fields. */
   tag: must(String),
 });
 export type SequenceDocument = DocumentIn<typeof sequences>;
@@ -44,7 +44,7 @@ function listOf<T>(value: T[] | null | undefined): T[] {
 export const holders = collection('sequence_holders', {
   _id: must(String),
   until: must(Date, { index: true }),
-  /** Of both. */
+  /** Tag of id and time. */
   tag: must(String),
 });
 export type HolderDocument = DocumentIn<typeof holders>;

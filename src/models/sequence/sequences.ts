@@ -88,8 +88,8 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
 
   /**
    * Two reads and a write, unless another process has changed the account's sequence since this one did: the block and
-   * the next number stand in one document. What this process did not write itself is held against all else that is
-   * kept.
+   * the next number stand in one document. A sequence that this process did not write itself is compared with
+   * everything else that is stored.
    */
   async reserve(accountId: string, holder: string, size: number): Promise<Reserved> {
     let remembered = this.known.get(accountId);
@@ -164,10 +164,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     await this.giveUp(accountId, block, stays);
   }
 
-  /**
-   * Takes a block out of a sequence, but for what stays of it. Of one that is not to be believed, the next
-   * reservation finds out.
-   */
+  /** Takes a block out of a sequence, but for what stays of it. The next reservation detects an altered one. */
   private async giveUp(
     accountId: string,
     { first, last, holder }: Block,
@@ -200,7 +197,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
         if (ended) yield { account_id: document._id, ...block, until: ended };
       }
     }
-    // All of theirs were settled by whoever asked, before it asked for more.
+    // The holder settled all of theirs before it asked for more.
     await this.holders.deleteMany({ _id: { $in: [...until.keys()] } });
   }
 

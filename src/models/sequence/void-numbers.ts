@@ -21,7 +21,7 @@ const voids = collection(
     first: must(Number),
     last: must(Number),
     at: must(Date),
-    /** Of all of that. A void without it is none. */
+    /** Tag of the fields above. Void numbers without a correct one do not count. */
     tag: must(String),
     /** Whether the log has its record. */
     in_log: must(Boolean, { index: true }),
@@ -54,7 +54,7 @@ export class VoidRepository extends repositoryOf(voids) {
   async declare(accountId: string, ranges: readonly NumberRange[]): Promise<void> {
     const declared = ranges.map(({ first, last }) => {
       const numbers = { _id: `${accountId}:${first}`, account_id: accountId, first, last, at: sharedDate() };
-      return { ...numbers, tag: this.tags.tag(contentOf(numbers)), in_log: false };
+      return { ...numbers, tag: this.tags.tag(contentOfVoid(numbers)), in_log: false };
     });
     await insertMissing(this.model, declared);
   }
@@ -114,15 +114,21 @@ export class VoidRepository extends repositoryOf(voids) {
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOf);
+    return this.tags.retagEach(this.model, contentOfVoid);
   }
 
   private whatIsWrong(document: VoidDocument): string | undefined {
-    return this.tags.whatIsWrong(document.tag, contentOf(document));
+    return this.tags.whatIsWrong(document.tag, contentOfVoid(document));
   }
 }
 
-function contentOf({ _id, account_id, first, last, at }: Omit<VoidDocument, 'tag' | 'in_log'>): string {
+export function contentOfVoid({
+  _id,
+  account_id,
+  first,
+  last,
+  at,
+}: Omit<VoidDocument, 'tag' | 'in_log'>): string {
   return textOf([_id, account_id, first, last, at]);
 }
 

@@ -3,7 +3,7 @@ import { RESOLUTIONS, type Resolution, type TallyRow } from '../../domain/stats/
 import { collection, must, repositoryOf, withoutNulls } from '../mongo/collection.js';
 
 const tallies = collection('tallies', {
-  /** Of what, and of which span. */
+  /** Counted resource and span. */
   _id: must(String),
   /** Account, resolution and span. */
   period: must(String, { index: true }),

@@ -45,7 +45,7 @@ export type RowExtra = (typeof ROW_EXTRAS)[number];
 
 /** A row of a list with what it was asked for besides. */
 export type ExtendedRow<T extends DeliverySummary = DeliverySummary> = T & {
-  /** Of an open one, how many attempts it has at most. */
+  /** Maximum number of attempts, while it is open. */
   max_attempts?: number;
   /**
    * The payload of its event, of which business keys are read; absent if it cannot be read any more, or is too large.

@@ -17,7 +17,7 @@ import type { Page } from './visibility/visibility.js';
 /** Deliveries that an event is read with; the list of deliveries has the others. */
 const MAX_DELIVERIES = 500;
 
-/** Of a young event with so many deliveries all are waited for: they have rows a moment after it was accepted. */
+/** Reads of a young event with at most this many deliveries wait for all of their rows, which follow within moments. */
 const MAX_AWAITED = 10;
 
 /**
@@ -56,7 +56,7 @@ export class EventReader {
     ]);
     const { event_kind: kind, sequence, is_test, named_endpoints, payload, kept } = event;
     const rows = new Set(stored.map(({ endpoint_id }) => endpoint_id));
-    // What a fan-out has not started yet is told by how far that is.
+    // A fan-out's own progress tells of deliveries that it has not started yet.
     const others = isFannedOut ? [] : event.endpoint_ids.filter((id) => !rows.has(id));
     const begun = stored.map(summaryIn);
     return {
@@ -106,8 +106,8 @@ export class EventReader {
 }
 
 /**
- * Events with a delivery that matches, in the order of the list of deliveries. Of several deliveries of an event that
- * match, the one to the oldest endpoint stands for it.
+ * Events with a delivery that matches, in the order of the list of deliveries. If several deliveries of an event match,
+ * the one to the oldest endpoint represents it.
  */
 async function eventsOfDeliveries(
   records: RecordReads,

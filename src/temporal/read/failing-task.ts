@@ -28,7 +28,7 @@ export async function readFailingTask(client: Client, run: Run): Promise<Failing
   }
   const [since] = failed;
   if (since === undefined) return undefined;
-  // Of the tries that Temporal counts, the first is in the history if it failed, and the last one is under way.
+  // Temporal counts all tries: the first is in the history if it failed, and the last is in progress.
   return { since, failures: failed.length + Math.max(attempt - 2, 0) };
 }
 

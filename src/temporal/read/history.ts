@@ -28,7 +28,7 @@ export async function readTaskAttempt(client: Client, { workflowId, runId }: Run
   return raw.pendingWorkflowTask?.attempt ?? 1;
 }
 
-/** Who terminated an execution, and why. */
+/** Author of a termination, and its reason. */
 interface Termination {
   intervention: Intervention;
   /** Human-readable: who, and the reason that they gave. */

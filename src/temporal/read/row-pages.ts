@@ -15,7 +15,7 @@ export interface RowPageRequest<T> {
   accountId: string | undefined;
   filter: DeliveryFilter;
   limit: number;
-  /** Of the page before. */
+  /** Cursor after the page before. */
   after: string | undefined;
   /** Rows to read at once, if so many items are still wanted. */
   atOnce(wanted: number): number;

@@ -5,7 +5,7 @@ import { errorClass } from '../../domain/text/error-class.js';
 
 /**
  * Errors that activities throw stand in histories by their class and code: their messages may name hosts and URLs. The
- * log of the process has the messages. What an activity says itself, as a failure of Temporal's, is kept.
+ * log of the process has the messages. A failure that an activity reports itself, as one of Temporal's, is kept.
  */
 export function namesFailures({ log }: ActivityContext): ActivityInterceptors {
   return {

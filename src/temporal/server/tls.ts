@@ -3,7 +3,7 @@ import type { NativeConnectionOptions } from '@temporalio/worker';
 
 /** PEM files of a connection to Temporal, and the name that its certificate must have. */
 export interface TemporalTls {
-  /** Of the client, for mutual TLS: with `clientKeyFile`. */
+  /** Certificate of the client for mutual TLS, with `clientKeyFile`. */
   clientCertFile?: string | undefined;
   clientKeyFile?: string | undefined;
   /** Authorities; absent: those of the system. */

@@ -41,7 +41,7 @@ export interface RunningWorker {
 
 /** Each activity tells Temporal's time: it was scheduled a moment ago. */
 function readsTime({ info }: ActivityContext): ActivityInterceptors {
-  // That of a local one is this machine's.
+  // Local activities are scheduled by this machine's clock.
   if (!info.isLocal) temporalClock.read(info.currentAttemptScheduledTimestampMs);
   return {};
 }

@@ -18,7 +18,7 @@ import { describeExecution, everyExecution } from '../read/visibility/visibility
 
 /** Workflow types that look after single endpoints, and have nothing to do once those are gone. */
 const ENDPOINT_TYPES = ['endpointIncident', 'releaseParked', 'secretRotation', 'verifyEndpoint'];
-/** So many executions are listed before they are ended. */
+/** Number of executions that are listed before they are ended. */
 const ENDED_TOGETHER = 500;
 
 /** Deletions of accounts: durable, one for each account. */

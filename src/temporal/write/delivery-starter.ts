@@ -49,7 +49,7 @@ const LINGER_MS = 150;
 const STOP_LIMIT_MS = 3_000;
 /** An event whose id is older when it is offered is announced before it is stored, milliseconds. */
 const TOLD_LATE_MS = 500;
-/** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
+/** Number of these groups that share a start slot: Temporal writes one while attempts of the other begin. */
 const GROUPS_PER_SLOT = 2;
 
 export interface DeliveryStarterOptions extends StartCallOptions, IntakeOptions {
@@ -148,7 +148,7 @@ export class DeliveryStarter implements StartPlanner {
 
   async offered({ event_id }: AcceptedEvent): Promise<void> {
     this.unstarted.offer(event_id);
-    // What has happened before, and is told late, is older than what was said last.
+    // An event that is offered late is older than this process's last report to the feed.
     if (idTime(event_id) < sharedNow() - TOLD_LATE_MS) await this.feedOrder.beat();
   }
 

@@ -77,7 +77,7 @@ export class Incidents {
   private readonly succeeding: LRUCache<string, boolean, Success>;
   /** Reports of successes under way. */
   private readonly successes = new Set<Promise<boolean>>();
-  /** Of reports in flight to Temporal. */
+  /** Limits reports in flight to Temporal. */
   private readonly limit = pLimit(8);
   private readonly queue: PacedQueue;
   private readonly giveWay = new GiveWay();

@@ -6,8 +6,8 @@ type Waiters = ((mayGoOn: boolean) => void)[];
 
 /**
  * Lets those that wait go on, so many in a period: those that were promoted first, and otherwise in the order in which
- * they came. Who leaves the queue costs the others nothing: in p-throttle, which paces it, a call that is given up uses
- * its turn, and the order is fixed.
+ * they came. An item that leaves the queue costs the others nothing: in p-throttle, which paces it, a call that is
+ * given up uses its turn, and the order is fixed.
  */
 export class PacedQueue {
   /** Places, by name. */
@@ -30,8 +30,8 @@ export class PacedQueue {
   }
 
   /**
-   * Waits at the end of the queue. Who is in it already keeps the earlier place: all that wait under a name go on
-   * together.
+   * Waits at the end of the queue. An item that is already in the queue keeps the earlier place: all that wait under a
+   * name go on together.
    *
    * @param name of who waits
    * @returns whether to go on: false if it left, or the queue was stopped
@@ -48,7 +48,7 @@ export class PacedQueue {
     this.call(name, false);
   }
 
-  /** Who waits goes before all that were not promoted. */
+  /** Moves a waiting item before all that were not promoted. */
   promote(name: string): void {
     if (this.waiting.has(name)) this.promoted.add(name);
   }

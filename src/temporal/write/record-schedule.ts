@@ -10,7 +10,7 @@ import { isTemporalUnavailable } from '../errors.js';
 
 export interface RecordScheduleOptions {
   client: Client;
-  /** Of the workers that keep records. */
+  /** Task queue of the workers that keep records. */
   taskQueue: string;
   /** Milliseconds; absent: nothing is logged. */
   intervalMs: number | undefined;

@@ -86,7 +86,8 @@ export async function releaseBacklog(
 }
 
 /**
- * Spreads signals over a second. What goes to one group goes at once, so that the group is woken once.
+ * Spreads signals over a second. Signals to one group are sent together, so that the group is woken once. `p-throttle`
+ * has a fixed rate: it neither takes a new one each second nor rests after a slow call.
  *
  * @returns what was released: not all, if it had to give way to others
  */
@@ -108,7 +109,7 @@ async function releaseWithinASecond(
     await Promise.all(due.map((unit) => release(client, unit, endpointId, direct)));
     sent += due.length;
     const restMs = giveWay.restAfter(performance.now() - now);
-    // What is not released meanwhile is not made up for.
+    // Releases skipped during a rest are not caught up.
     began += restMs;
     await delay(sent < units.length ? TICK_MS + restMs : restMs);
   }

@@ -21,9 +21,9 @@ const ANSWER_LIMIT_MS = 5_000;
 const NEXT_TASK_MS = 20;
 
 /**
- * So many updates of one execution are under way at once, and the others wait their turn. Temporal refuses more than
- * ten (`history.maxInFlightUpdates`), and the SDK sends a refused one again after a second or more, though an answer
- * takes milliseconds. Two processes stay within the ten.
+ * Updates of one execution that are in flight at once; the others wait. Temporal refuses more than ten
+ * (`history.maxInFlightUpdates`), and the SDK sends a refused one again after a second or more, though an answer takes
+ * milliseconds. Two processes stay within the ten.
  */
 export const UPDATES_AT_ONCE = 5;
 const queueOf = queuesByKey(UPDATES_AT_ONCE, 1_000);

@@ -70,7 +70,7 @@ describe('recording a change', () => {
     changes.keep = async (records) => {
       if (point === 'after') await keep(records);
       die();
-      await new Promise(() => {});
+      return new Promise(() => {});
     };
     const active = { ...INPUT, status: 'active', status_when_verified: 'active' } as const;
     const paused = { ...INPUT, status: 'paused', status_when_verified: 'paused' } as const;
@@ -163,7 +163,7 @@ describe('recording a change', () => {
       }
       changes.keep = async (records) => {
         kept.push(records.map(({ account_id }) => account_id));
-        await keep.call(changes, records);
+        return keep.call(changes, records);
       };
       await changes.list(newId('account'), {}, 10);
       assert.deepEqual(kept, []);

@@ -124,7 +124,7 @@ describe('the commands for users of the API', () => {
     match(waited, /\nhookline: After 1s, 1 of 1 deliveries have not ended:/);
   });
 
-  it('schedule an event, list it, and cancel it', async () => {
+  it('schedule an event, list it, move it, and cancel it', async () => {
     const at = new Date(Date.now() + 3_600_000).toISOString();
     const keep = '--idempotency-key later --order-key o-1';
     const [event] = await json(`trigger purchase --deliver-at ${at} ${keep}`);
@@ -135,6 +135,15 @@ describe('the commands for users of the API', () => {
       /used before with another body/,
     );
     match(await run('scheduled'), /^DELIVER AT +KIND +SCHEDULED EVENT\n(?:\S+ )?\S+ +purchase +sch_\w+$/);
+    const later = new Date(Date.now() + 7_200_000).toISOString();
+    equal(
+      await run(`scheduled move ${event.id} --deliver-at ${later}`),
+      `${event.id}  purchase  scheduled for ${later}`,
+    );
+    const [moved] = await json(`scheduled move ${event.id} --deliver-at ${at}`);
+    deepEqual([moved.id, moved.deliver_at], [event.id, at]);
+    match(await run(`scheduled move ${event.id}`, 1), /Say which scheduled event, and when it is sent/);
+    match(await run(`scheduled move ${event.id} --deliver-at 2020-01-01`, 1), /deliver_at/);
     equal(await run(`scheduled cancel ${event.id}`), `Cancelled: ${event.id}`);
     equal(await run('scheduled'), 'No scheduled events.');
     match(await run('trigger purchase --deliver-at soon', 1), /--deliver-at must be a time such as/);
@@ -259,27 +268,36 @@ describe('the commands for users of the API', () => {
   it('register an endpoint, and show its secret', async () => {
     const [made] = await json(`endpoints create ${receiver.url}/second --kinds order.* --description Second`);
     deepEqual([made.event_kinds, made.description], [['order.*'], 'Second']);
-    const [shown, incomplete] = await Promise.all([
+    const order = '--ordering key --skip exhausted --skip-after 1h';
+    const [[ordered], shown, incomplete] = await Promise.all([
+      json(`endpoints create ${receiver.url}/ordered --kinds order.* ${order}`),
       run(`endpoints create ${receiver.url}/third --kinds order.*`),
       run(`endpoints create ${receiver.url}/third`, 1),
     ]);
     match(shown, /^active {2}ep_\w+\nURL +\S+\/third\nKinds +order\.\*\nSecret +whsec_\S+$/);
     match(incomplete, /Say where and what: hookline endpoints create/);
+    deepEqual([ordered.ordering, ordered.order_skip, ordered.order_skip_after], ['key', 'exhausted', '1h']);
+    match(await run(`endpoints ${ordered.id}`), /\nOrder +key, skip exhausted, skip after 1h$/);
   });
 
   it('list events and event kinds, and show one', async () => {
     const [event] = await json('trigger purchase');
-    const [events, shown, kinds, kind, absent] = await Promise.all([
+    const [events, shown, kinds, kind, openapi, asyncapi, absent] = await Promise.all([
       run('events --kind purchase --limit 1'),
       run(`events ${event.id}`),
       run('kinds'),
       run('kinds show purchase'),
+      run('kinds openapi'),
+      run('kinds asyncapi'),
       run('events first', 1),
     ]);
     match(events, /^ACCEPTED +KIND +EVENT\n\S+ +purchase +evt_\w+$/);
     match(shown, new RegExp(`^Event +${event.id}\n[\\s\\S]*\ndlv_\\w+ +\\w+ +ep_\\w+\n[\\s\\S]*"order_id"`));
     match(kinds, /\npurchase +1 +\S/);
     match(kind, /^Kind +purchase\n[\s\S]*"type": "object"/);
+    const documents = [JSON.parse(openapi).openapi, JSON.parse(asyncapi).asyncapi];
+    match(documents.join(), /^3\.1\.\d,3\.\d\.\d$/);
+    for (const document of [openapi, asyncapi]) match(document, /"purchase"/);
     match(absent, /"first" is neither an event's id nor one of/);
   });
 

@@ -20,9 +20,9 @@ const ASKED: Record<Exclude<keyof typeof CLIENT_COMMANDS, 'mcp' | 'outbox'>, str
   logout: [''],
   listen: ['', '--json'],
   trigger: ['purchase', 'purchase --wait', 'purchase --set total=5', 'nosuchkind --set total=5'],
-  scheduled: ['', 'cancel sch_1'],
+  scheduled: ['', 'move sch_1 --deliver-at 2030-01-01', 'cancel sch_1'],
   feed: ['', 'consumers', 'consumers seek warehouse --from 2h', 'consumers delete warehouse'],
-  usage: [''],
+  usage: ['', '--csv'],
   publish: ['test/support/outside/lists/events.ndjson', 'test/support/outside/lists/events.ndjson --each'],
   deliveries: ['', DELIVERY, `retry ${DELIVERY}`, `resend ${DELIVERY}`, '--json'],
   timeline: [DELIVERY],
@@ -202,7 +202,7 @@ async function readExamples(): Promise<[string, RegExp, unknown][]> {
   );
 }
 
-/** Whoever waits for an end comes to it. */
+/** Delivery that has closed, so that commands which wait for the end stop. */
 const CLOSED = {
   closed_at: '2026-11-21T12:00:00.000Z',
   failed: 1,

@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { Hookline, HooklineError, type Schemas } from '../../../clients/typescript/src/index.js';
 import { freePort } from '../../../packages/embedded-servers/src/index.js';
 import { connectDatabase } from '../../../src/models/database.js';
@@ -38,6 +38,28 @@ describe('the TypeScript client', () => {
     equal(received?.body.toString(), PURCHASE);
     equal(await hookline.delete('/v18.0/endpoints/{id}', { params }), undefined);
     await rejects(hookline.get('/v18.0/endpoints/{id}', { params }), { status: 404, code: 'not_found' });
+    await receiver.close();
+  });
+
+  it('posts an event in the order of its key, and one that is sent later', async () => {
+    const receiver = await startReceiver();
+    const hookline = await newClient();
+    await hookline.post('/v18.0/endpoints', {
+      body: { target_url: receiver.url, event_kinds: ['purchase'], ordering: 'key' },
+    });
+    const orderKey = 'Größe 7, %';
+    await hookline.postEvent('purchase', PURCHASE, { orderKey });
+    const [received] = await receiver.waitFor((all) => all.length === 1);
+    match(received?.headers['webhook-order'] ?? '', /^1;key="/);
+    const at = new Date(Date.now() + 3_600_000);
+    const once = { idempotencyKey: 'later-1', orderKey };
+    const { id, status, deliver_at } = await hookline.scheduleEvent('purchase', PURCHASE, at, once);
+    deepEqual([status, deliver_at], ['scheduled', at.toISOString()]);
+    equal((await hookline.scheduleEvent('purchase', PURCHASE, at, once)).id, id);
+    // The key by which it is ordered belongs to what must be the same.
+    await rejects(hookline.scheduleEvent('purchase', PURCHASE, at, { ...once, orderKey: 'another' }), {
+      code: 'idempotency_conflict',
+    });
     await receiver.close();
   });
 

@@ -54,6 +54,21 @@ describe('several events in one request', () => {
     }
   });
 
+  it('have places in the order of their key', async () => {
+    await client.register(receiver.url, { ordering: 'key' });
+    const { json } = await batch(['a', 'b'].map((order) => posted(order, ',"order_key":"cart-7"')));
+    const ids: string[] = json.results.map(({ event }: { event: { id: string } }) => event.id);
+    const all = await receiver.waitFor((received) =>
+      ids.every((id) => received.some(({ headers }) => headers['webhook-id'] === id)),
+    );
+    const places = all.flatMap(({ headers }) =>
+      ids.includes(headers['webhook-id'] ?? '') ? [headers['webhook-order'] ?? ''] : [],
+    );
+    const key = places[0]?.slice('1;'.length);
+    assert.ok(key?.startsWith('key="'), key);
+    assert.deepEqual(places, [`1;${key}`, `2;previous=1;${key}`]);
+  });
+
   it('are not accepted if one of them cannot be, and the answer names every such place', async () => {
     const bad = '"kind":"purchase","payload":{"order_id":7}';
     const foreign = newId('endpoint');

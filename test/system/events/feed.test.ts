@@ -6,6 +6,7 @@ import { positionsFrom } from '../../../src/domain/feed/feed.js';
 import { MAX_CONSUMERS } from '../../../src/models/feed/feed-consumers.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { runHere } from '../../support/programs/command.js';
+import { startCommand } from '../../support/programs/process.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -224,5 +225,21 @@ describe('the feed', () => {
       lines.map((line) => JSON.parse(line).id),
       ids.slice(0, 2),
     );
+  });
+
+  it('is shown by a command as it goes on, until that is stopped [world]', async () => {
+    const ids = await purchases([1, 2]);
+    const { lines, exited, signal } = startCommand(['feed', '--follow', '--json'], environment());
+    const shown = (count: number) =>
+      until(
+        () => lines.map((line) => JSON.parse(line).id),
+        (all) => all.length === count,
+      );
+    assert.deepEqual(await shown(2), ids);
+    ids.push(...(await purchases([3])));
+    assert.deepEqual(await shown(3), ids);
+    signal('SIGINT');
+    assert.equal(await exited, 0, lines.join('\n'));
+    assert.equal(lines.length, ids.length);
   });
 });

@@ -85,6 +85,11 @@ describe('usage by account and month', () => {
       await runHere('usage', environment, ['--month', month]),
       new RegExp(`${quiet.accountId} .* 2 `),
     );
+    assert.equal(
+      await runHere('usage', environment, ['--month', month, '--csv']),
+      csv.text.trimEnd().replaceAll('\r\n', '\n'),
+    );
+    await assert.rejects(runHere('usage', environment, ['--csv', '--json']), /exclude each other/);
   });
 
   describe('of a process that counts', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mergePatch } from '../../../src/domain/basics/objects.js';
+import { mergePatch, omit } from '../../../src/domain/basics/objects.js';
 
 /** The examples of RFC 7396, appendix A: what is patched, the patch, the result. */
 const EXAMPLES: [unknown, unknown, unknown][] = [
@@ -35,5 +35,13 @@ describe('a JSON Merge Patch', () => {
     const merged = mergePatch({}, JSON.parse('{"__proto__": {"admin": true}}')) as Record<string, unknown>;
     assert.equal(merged['admin'], undefined);
     assert.equal(Object.getPrototypeOf(merged), Object.prototype);
+  });
+});
+
+describe('an object without some of its members', () => {
+  it('has the others as they are, and leaves the object alone', () => {
+    const object = { a: 1, b: undefined, c: 'd' };
+    assert.deepEqual(omit(object, 'a'), { b: undefined, c: 'd' });
+    assert.deepEqual(object, { a: 1, b: undefined, c: 'd' });
   });
 });

@@ -6,7 +6,7 @@ import {
   parseSecretKeys,
   SecretBox,
 } from '../../../src/domain/access/secret-box.js';
-import { commitTo, newDataKey, saltOf } from '../../../src/domain/privacy/data-key.js';
+import { commitTo, keyNameOf, newDataKey, saltOf } from '../../../src/domain/privacy/data-key.js';
 import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
 import { MemoryKeys } from '../../support/parts/memory-keys.js';
 
@@ -32,6 +32,22 @@ describe('sealed payloads', () => {
     }
     await assert.rejects(sealer.open(context, PAYLOAD), /not a sealed text/);
   });
+
+  for (const encrypts of [true, false])
+    it(`are refused as payloads if they are not what was committed to, ${encrypts ? '' : 'not '}encrypted`, async () => {
+      const sealer = createPayloadSealer(new MemoryKeys(), encrypts);
+      const { sealed, commitment } = await sealer.sealCommitted(context, PAYLOAD);
+      assert.equal(await sealer.openCommitted(context, { sealed, commitment }), PAYLOAD);
+      const forged = `${keyNameOf(sealed)}{"forged":true}`;
+      assert.equal(await sealer.open(context, forged), '{"forged":true}');
+      const salt = (await sealer.salt(context, sealed)) ?? assert.fail();
+      assert.equal(commitTo(salt, PAYLOAD), commitment);
+      for (const other of [
+        { sealed: forged, commitment },
+        { sealed, commitment: commitTo(salt, 'other') },
+      ])
+        await assert.rejects(sealer.openCommitted(context, other), /is another one than it commits to/);
+    });
 
   it('cannot be read, nor their salt found out, once the key of their subject was erased', async () => {
     const keys = new MemoryKeys();

@@ -4,8 +4,20 @@ import { newSecretKey, parseSecretKeys, SecretBox } from '../../../src/domain/ac
 import { changes } from '../../../src/models/change/change-document.js';
 import { ChangeSeal } from '../../../src/models/change/change-seal.js';
 import { EventSeal, events } from '../../../src/models/event/event-document.js';
+import { contentOfScheduled } from '../../../src/models/event/scheduled-events.js';
+import { contentOfSegment } from '../../../src/models/log/segments.js';
+import { COLLECTIONS } from '../../../src/models/mongo/collection.js';
+import { contentOfErasedKey } from '../../../src/models/privacy/data-keys.js';
+import { contentOfInput } from '../../../src/models/privacy/private-inputs.js';
+import { contentOfEnd } from '../../../src/models/records/ends.js';
 import { deliveries } from '../../../src/models/records/row-documents.js';
 import { RowTags } from '../../../src/models/records/row-tags.js';
+import { contentOfReplay } from '../../../src/models/replay/replays.js';
+import { contentOfRestore } from '../../../src/models/sequence/restores.js';
+import { contentOfHolder, contentOfSequence } from '../../../src/models/sequence/sequence-documents.js';
+import { contentOfVoid } from '../../../src/models/sequence/void-numbers.js';
+// All collections.
+import '../../../src/models/database.js';
 
 const AT = new Date('2026-01-31T12:00:00Z');
 /** Values that somebody could write in the place of others. */
@@ -17,6 +29,23 @@ const OTHER: Record<string, unknown> = {
   Date: new Date('2026-02-01'),
   Array: ['other'],
   Embedded: { attempt: 7 },
+  Buffer: Buffer.from('other'),
+};
+
+/** The other tagged documents: what a tag is of, and the fields that it leaves out, as nobody believes them. */
+const CONTENTS: Record<string, [contentOf: (document: never) => string, unseen?: string[]]> = {
+  erased_data_keys: [contentOfErasedKey],
+  private_inputs: [contentOfInput, ['expires_at']],
+  replays: [contentOfReplay, ['expires_at']],
+  // What is sealed has a commitment.
+  scheduled_events: [contentOfScheduled, ['sealed', 'expires_at']],
+  // Whoever believes a number in the log compares the leaf.
+  segments: [contentOfSegment, ['first']],
+  sequences: [contentOfSequence],
+  sequence_holders: [contentOfHolder],
+  sequence_restores: [contentOfRestore],
+  sequence_voids: [contentOfVoid, ['in_log', 'leaf_index']],
+  unannounced_ends: [contentOfEnd, ['forgotten_at']],
 };
 
 describe('the tag of a document', () => {
@@ -72,6 +101,28 @@ describe('the tag of a document', () => {
     const change = { at: AT, changed: [], resource: 'endpoint:ep_1', salt: 'c2FsdA==' };
     const fields = unseen(changes(connection), change, seal.tag.bind(seal), seal.whatIsWrong.bind(seal));
     assert.deepEqual(fields, ['expires_at', 'in_log', 'leaf_index']);
+  });
+
+  for (const [name, [contentOf, unseen = []]] of Object.entries(CONTENTS))
+    it(`of ${name} is of every field${unseen.length > 0 ? ` but ${unseen.join(', ')}` : ''}`, () => {
+      const fields = Object.values(COLLECTIONS.get(name)?.paths ?? assert.fail(name));
+      const document = Object.fromEntries(
+        fields.flatMap(({ path, instance }) => (instance === 'Date' ? [[path, AT]] : [])),
+      );
+      const believed = contentOf(document as never);
+      const left = fields.filter(({ path, instance }) => {
+        assert.ok(instance in OTHER, `${path}: ${instance}`);
+        return contentOf({ ...document, [path]: OTHER[instance] } as never) === believed;
+      });
+      assert.deepEqual(
+        left.map(({ path }) => path).filter((path) => path !== 'tag'),
+        unseen,
+      );
+    });
+
+  it('is tried of every collection that has any', () => {
+    const tagged = [...COLLECTIONS].filter(([, schema]) => schema.path('tag')).map(([name]) => name);
+    assert.deepEqual(tagged.sort(), ['changes', 'deliveries', 'events', ...Object.keys(CONTENTS)].sort());
   });
 
   it('of a change tells also what cannot be read any more', () => {

@@ -17,8 +17,8 @@ export const actingFor = (account: string) => ({ [ACCOUNT]: account });
 export const AT_HOME = actingFor('');
 
 /**
- * Sends a request for whoever is signed in; once more with a new token if an OAuth access token has expired. A session
- * that is refused for good ends.
+ * Sends a request for the person who is signed in; once more with a new token if an OAuth access token has expired. A
+ * session that is refused for good ends.
  */
 async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init);
@@ -71,7 +71,7 @@ export function endSession(role: Role, everywhere: boolean): void {
   void new Hookline({ url: location.origin + BASE_PATH, token }).delete('/v18.0/session').catch(() => {});
 }
 
-/** Who a token stands for, whoever is signed in. @throws {HooklineError} if it is refused */
+/** Holder of a token, whoever is signed in. @throws {HooklineError} if it is refused */
 export function holderOf(token: string) {
   return new Hookline({ url: location.origin + BASE_PATH, token }).get('/v18.0/session');
 }

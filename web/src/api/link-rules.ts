@@ -5,7 +5,7 @@ export type LinkOutcome = 'ignored' | 'taken' | 'asked about';
 const PORTAL_TOKEN = /^hlps_[\w-]{49}$/;
 const CLIENT = /^client_\w+$/;
 
-/** Of the token of a link. @param current the token of who is signed in there, if anybody is */
+/** Outcome of opening a link with a token. @param current the token of who is signed in there, if anybody is */
 export function outcomeOfToken(
   token: string,
   role: 'portal' | 'desk',
@@ -15,7 +15,10 @@ export function outcomeOfToken(
   return current === undefined ? 'taken' : 'asked about';
 }
 
-/** Of the client of a link, through which people log in. @param known the one that is remembered; '' for none */
+/**
+ * Outcome of opening a link with a client, through which people log in. @param known the one that is remembered; '' for
+ * none
+ */
 export function outcomeOfClient(client: string, known: string, isSignedIn: boolean): LinkOutcome {
   if (!CLIENT.test(client) || client === known) return 'ignored';
   return known === '' && !isSignedIn ? 'taken' : 'asked about';

@@ -57,11 +57,11 @@ export function answerOffer(isAccepted: boolean): void {
   if (!isAccepted) return;
   if ('client' in asked) {
     rememberClient(asked.client);
-    // What was signed in through the other client ends with it.
+    // Sessions of the other client end with it.
     writeSession(currentRole(), undefined);
     return;
   }
-  // Ended first: what was read for whoever was there is forgotten.
+  // Ended first: data read for the previous person is forgotten.
   writeSession('portal', undefined);
   writeSession('portal', { token: asked.token });
   // A page that is open may be about what the other account alone has.

@@ -1,6 +1,6 @@
 /** How many requests are left in a window of time. */
 export interface RateLimit {
-  /** Of the limit, such as `token-1m`. */
+  /** Name of the limit, such as `token-1m`. */
   name: string;
   quota: number;
   windowSeconds: number;

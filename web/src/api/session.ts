@@ -1,8 +1,8 @@
 import { forgetEndedLink } from './ended-link.js';
 
 /**
- * Who the application acts as. A portal session and an operator's session can be open in one tab: each role has its
- * own.
+ * Role in which the application acts. A portal session and an operator's session can be open in one tab: each role has
+ * its own.
  */
 export type Role = 'portal' | 'desk';
 
@@ -30,7 +30,7 @@ export function currentRole(): Role {
 const listeners = new Set<(ended: boolean) => void>();
 const nameOf = (role: Role) => `hookline.${role}`;
 
-/** So long a session is kept in the browser, if its token does not end before: a working day. Milliseconds. */
+/** Time for which a session is kept in the browser, if its token does not end before: a working day. Milliseconds. */
 const KEPT_MS = 12 * 3_600_000;
 
 /** Stored session, and until when it counts, milliseconds since the epoch. */
@@ -69,7 +69,7 @@ function tell(ended: boolean): void {
   for (const listener of listeners) listener(ended);
 }
 
-// Another tab has signed in or out. Whoever it is now must not see what was read for somebody else.
+// Another tab has signed in or out. The present person must not see data that was read for somebody else.
 addEventListener('storage', ({ key }) => {
   if (key === null || ROLES.some((role) => key === nameOf(role))) tell(true);
 });

@@ -1,8 +1,8 @@
 import { BASE_PATH, currentRole, readSession, writeSession } from './session.js';
 
 /**
- * Signs in by a link that `hookline dev` has printed, such as `/desk#code=…`. Who is signed in already stays so. The
- * code is removed from the address at once; one that was used leads to the usual sign-in.
+ * Signs in by a link that `hookline dev` has printed, such as `/desk#code=…`. A person who is already signed in stays
+ * signed in. The code is removed from the address at once; one that was used leads to the usual sign-in.
  */
 export async function takeCodeFromLink(): Promise<void> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code');

@@ -28,9 +28,9 @@ export type InstallationEndpoint = Schemas['InstallationEndpoint'];
 export type InstallationChange = Schemas['InstallationChange'];
 export type InstallationStats = Schemas['InstallationStats'];
 export type Found = Schemas['Found'];
-/** Whose a row of an operator's list is. */
+/** Account of a row in an operator's list. */
 export type AccountOfRow = Found['account'];
-/** Who a token stands for. */
+/** Holder of a token. */
 export type Holder = Schemas['Session'];
 
 /** A page of a list. */

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { AccountOfRow } from '../api/types.js';
 
-/** Whose a row is: narrows the page down to that account. */
+/** Account of a row. Choosing it narrows the page down to that account. */
 export function AccountLink({ account: { id, name } }: { account: AccountOfRow }) {
   const navigate = useNavigate();
   return (

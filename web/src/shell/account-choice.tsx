@@ -6,7 +6,7 @@ import { AT_HOME_QUERY, mayActFor, useAccount, useHolder, useHome } from './use-
 /** Accounts to choose from here; the page of accounts, and the search, have all. */
 const MOST = 100;
 
-/** Whose deliveries, endpoints and the rest are shown: one account's, or, to an operator, all. */
+/** Choice of the account whose data is shown; an operator can choose all. */
 export function AccountChoice() {
   const home = useHome().data;
   const account = useAccount();

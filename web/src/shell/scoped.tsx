@@ -42,7 +42,7 @@ export function Scoped() {
   return <OwnAccount own={home.data.account} account={account} />;
 }
 
-/** The account that the address was for, for whoever was signed in last in this tab. */
+/** Account in the address of the last session in this tab. */
 let lastOwn: string | undefined;
 
 /** The page, for a token that has one account. */
@@ -57,7 +57,7 @@ function OwnAccount({ own, account }: { own: Holder['account']; account: string 
         <Outlet />
       </Main>
     );
-  // What the address says of somebody who has signed out since is no link.
+  // An address left by a session that has ended is not a link.
   if (account === undefined || account === lastOwn) return <Named account={own.id} />;
   return (
     <Main>

@@ -80,7 +80,7 @@ function Side({ role }: { role: Role }) {
   const holder = useHolder();
   const home = useHome().data;
   const navigate = useNavigate();
-  /** Whoever signs in next may have another account than the address names. */
+  /** The next person to sign in may have another account than the address names. */
   const signOut = () => {
     endSession(role, home?.type === 'desk_session');
     void navigate({ to: '/$role', params: { role }, search: { account: undefined } } as never);

@@ -8,7 +8,7 @@ import type { Holder } from '../api/types.js';
 import { useRole } from '../ui/link.js';
 import { LIVE_MS } from '../ui/list.js';
 
-/** Of a query that is not about the account of the address: its answer stays when another is chosen. */
+/** Options of a query that is not about the account of the address: its result stays when another is chosen. */
 export const AT_HOME_QUERY = { queryKeyHashFn: hashKey };
 
 /** The session of a role, if there is one. */
@@ -21,7 +21,7 @@ export function useAccount(): string | undefined {
   return accountIn(useSearch({ strict: false }) as Record<string, unknown>);
 }
 
-/** Who the token of this role stands for, for the account of the address, and what it allows. */
+/** Holder of this role's token, for the account of the address, and its scopes. */
 export function useHolder() {
   const role = useRole();
   const home = useHome().data;

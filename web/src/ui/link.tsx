@@ -20,7 +20,7 @@ export function To({
   page: PagePath;
   id?: string;
   search?: Record<string, unknown>;
-  /** Whose page it is; absent: that of the page at hand. */
+  /** Account of the page; absent: that of the current page. */
   account?: string | undefined;
   /** Leaves the account of the page at hand. */
   everywhere?: boolean;

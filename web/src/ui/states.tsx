@@ -53,7 +53,7 @@ export function Failed({ error, retry, page }: { error: Error; retry?: () => voi
   );
 }
 
-/** Result of a query, or that it is loading or has failed. What is there stays while it is asked for again. */
+/** Result of a query, or that it is loading or has failed. Data stays on the screen while it is requested again. */
 export function Loaded<T>({
   query,
   lines,

@@ -11,7 +11,7 @@ export function Table({
   children,
 }: {
   head: readonly (Column | false)[];
-  /** Of the body: `<tr>`. */
+  /** Rows of the body: `<tr>`. */
   children: React.ReactNode;
 }) {
   return (

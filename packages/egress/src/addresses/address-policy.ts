@@ -28,7 +28,7 @@ const METADATA = [
   'fd00:ec2::254/128',
 ];
 
-/** Of IPv6, only this block has been given out as global unicast (RFC 4291, section 2.4; IANA). */
+/** The only IPv6 block that is assigned for global unicast (RFC 4291, section 2.4; IANA). */
 const GLOBAL_UNICAST_V6: Network = ipaddr.parseCIDR('2000::/3');
 
 /** Names that by their form are never public (RFC 6761, RFC 6762, RFC 8375, ICANN's `.internal`). */

@@ -2,7 +2,7 @@ import { type Owner, OwnerTurns } from './owner-turns.js';
 
 /**
  * Look-ups at once of names of which the last one failed: of all together, of a platform, and of an account. Each may
- * last for seconds, so whoever has many leaves room in which those of others begin at once.
+ * last for seconds, so an owner with many leaves room in which those of others begin at once.
  */
 const FAILING_AT_ONCE = { all: 64, platform: 32, account: 16 } as const;
 

@@ -37,9 +37,9 @@ type Known = ResolvedName | UnresolvedNameError;
 
 /**
  * Looks names up, each of them once at a time, however many ask for it, and keeps what it learns for as long as DNS
- * says. What fails is kept, too, and then looked up on a path of its own, a few names at a time, in turns: a name that
- * DNS answers for never waits for one that it does not, and nobody waits for another's. What it keeps are answers,
- * not decisions: where a connection may go is decided by whoever asks, each time.
+ * says. Failures are kept, too; such names are then looked up on a path of their own, a few at a time, in turns: a name
+ * that DNS answers for never waits for one that it does not, and nobody waits for another's. It keeps answers, not
+ * decisions: the caller decides each time which addresses a connection may go to.
  */
 export class NameLookups {
   private readonly resolveName: ResolveName;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Who work is done for. */
+/** Account and platform that work is done for. */
 export interface Owner {
   account: string;
   /** The platform that the account belongs to; the account itself if it belongs to none. */

@@ -46,7 +46,7 @@ export function systemNames(options: SystemNamesOptions = {}): ResolveName {
         return await askForAddresses(resolver, candidate);
       } catch (error) {
         first ??= error;
-        // Who stays silent about the name would be asked once more for each domain.
+        // A server that does not answer for the name would be asked again for each search domain.
         if (!(error instanceof UnresolvedNameError && error.isKnown)) break;
       }
     }

@@ -50,8 +50,8 @@ export interface Found {
 }
 
 /**
- * Takes the first way that gives a binary that runs. What is already on the machine comes first, in the order of the
- * ways; only then are they asked, in the same order, to make one. So a second start waits for no network.
+ * Takes the first way that gives a binary that runs. Programs that are already on the machine come first, in the order
+ * of the ways; only then are they asked, in the same order, to make one. So a second start waits for no network.
  *
  * @param service - name for messages
  * @param notConfigured - why the configured address did not serve; the first of the reasons

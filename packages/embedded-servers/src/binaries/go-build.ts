@@ -69,7 +69,7 @@ async function build(
   const job = startGuarded('go', go.args(scratch), {
     output: 'pipe',
     cwd: go.sources,
-    // A module of its own, whatever workspace the checkout lies in. What Go needs for a while is removed with the rest,
+    // A module of its own, whatever workspace the checkout lies in. Go's temporary files are removed with the rest,
     // also when it is killed.
     env: { ...childEnvironment(OF_GO), GOWORK: 'off', TMPDIR: scratch, ...go.env },
     graceMs: 2_000,

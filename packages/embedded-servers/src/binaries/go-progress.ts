@@ -11,7 +11,7 @@ export class GoProgress {
   /** Bytes of the sources of each package, where they are announced, and of all of them. */
   readonly #sizes = new Map<string, number>();
   #size = 0;
-  /** Of those that are compiled, with half of the latest one, which has only begun. */
+  /** Bytes of compiled packages, and half of the package being compiled. */
   #compiledSize = 0;
   #latestHalf = 0;
   #compilingSince = 0;

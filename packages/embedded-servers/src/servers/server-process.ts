@@ -90,7 +90,7 @@ async function launch(command: ServerCommand, signal: AbortSignal | undefined): 
   const { service, binary, args, logFile, graceMs, env } = command;
   signal?.throwIfAborted();
   const log = openLog(logFile);
-  // A server that has started is stopped by whoever has it, when nothing needs it any more.
+  // The owner of a server that has started stops it when nothing needs it any more.
   const starting = new AbortController();
   const end = () => starting.abort();
   signal?.addEventListener('abort', end);

@@ -137,16 +137,16 @@ export function serverArguments(
   args.push('--log-level', 'error', '--color', 'never'); // each stop logs a page of warnings
   // Three to four times the throughput.
   args.push('--sqlite-pragma', 'journal_mode=WAL');
-  // What was acknowledged outlives a power cut: with NORMAL, the last commits of a write-ahead log can be lost
-  // (https://www.sqlite.org/pragma.html#pragma_synchronous). What is thrown away need not outlive the machine: all
-  // calls would wait for a busy disk.
+  // Acknowledged writes survive a power cut: with NORMAL, the last commits of a write-ahead log can be lost
+  // (https://www.sqlite.org/pragma.html#pragma_synchronous). Temporary data need not survive a crash of the machine:
+  // all calls would wait for a busy disk.
   args.push(
     '--sqlite-pragma',
     `synchronous=${server.persistent ? 'FULL' : ['OFF', ...DROP_INDEXES].join('; ')}`,
   );
   // Timers exact to milliseconds; by default they may fire up to a second late.
   args.push('--dynamic-config-value', 'history.timerProcessorMaxTimeShift="1ms"');
-  // What is deleted by hand is gone at once; by default after a minute or two.
+  // Manual deletions take effect at once, instead of after a minute or two.
   args.push('--dynamic-config-value', 'history.transferProcessorEnsureCloseBeforeDelete=false');
   const { visibilityPerSecond, searchAttributeBytes } = server.limits ?? WIDE_LIMITS;
   args.push('--dynamic-config-value', `frontend.searchAttributesSizeOfValueLimit=${searchAttributeBytes}`);

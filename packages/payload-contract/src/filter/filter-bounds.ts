@@ -11,7 +11,7 @@ export const FILTER_BOUNDS = {
   /** Characters of a filter as JSON. */
   size: 16 * 1024,
   /**
-   * Characters of all filters of an account as JSON. What a filter costs grows with its text: a condition takes 30
+   * Characters of all filters of an account as JSON. The cost of a filter grows with its text: a condition takes 30
    * characters at least, and 2 for each level of its path. At this size no event takes more than about 20 ms to be
    * compared with them.
    */

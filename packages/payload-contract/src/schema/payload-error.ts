@@ -83,7 +83,7 @@ const DETAILS: Partial<Record<string, (params: Params) => string>> = {
 export function describePayloadError(error: ErrorObject): Mistake {
   const pointer = error.instancePath;
   const { missingProperty, additionalProperty } = error.params;
-  // Of the names of an object's fields, Ajv points to the object.
+  // For errors in names of fields, Ajv points to the object.
   if (error.propertyName !== undefined)
     return { pointer, detail: `has a field whose name ${describe(error)}` };
   const field = missingProperty ?? additionalProperty;

@@ -16,7 +16,7 @@ import {
 } from './schema-keywords.js';
 import { checkKeyProperties, checkOrderProperties, checkSubjectProperties } from './schema-marks.js';
 
-/** The largest payload, bytes: 256 KiB. What a schema costs is what it costs for this one. */
+/** The largest payload, bytes: 256 KiB. The cost of a schema is that of checking a payload of this size. */
 export const MAX_PAYLOAD_BYTES = 256 * 1024;
 
 /** The bounds of a schema that somebody else brings. */

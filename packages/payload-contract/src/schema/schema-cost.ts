@@ -167,7 +167,7 @@ export function heaviestPart(node: CostNode, bytes: number): CostNode {
 
 function ownCost(schema: Schema, name: string, isMany: boolean): OwnCost {
   const { [name]: value, maxLength } = schema;
-  // Of a text among many it is not known how long it is.
+  // The length of one text among many is unknown.
   if (name === 'pattern' && !isMany && typeof maxLength === 'number' && maxLength >= 0)
     return [patternCost(String(value)) * (UNITS * maxLength + 1)];
   return OWN[name]?.(value, schema) ?? [STEPS.keyword];

@@ -5,7 +5,10 @@ const MAX_EXPONENT = 1_000_000_000;
 /** A double's shortest decimal has at most so many digits, and so a divisor each prime factor at most this often. */
 const MAX_DIGITS = 17;
 const MAX_FACTORS = 64;
-/** So many digits are those of their double's shortest decimal, unless it is below the least normal double. */
+/**
+ * Numbers with at most this many digits equal their double's shortest decimal, unless it is below the least normal
+ * double.
+ */
 const MAX_KEPT_LENGTH = 15;
 const LEAST_NORMAL = 2 ** -1022;
 

@@ -11,9 +11,9 @@ const SPACE = 0x20;
 type Offsets = ReadonlyMap<string, number> | readonly number[];
 
 /**
- * The numbers of a JSON text, each read with every digit when it is asked for. What is in the objects and lists on the
- * way to one is found by walking over these once, however many numbers are asked for; everything else in the text is
- * passed over. It goes as deep as the paths do, whatever the text holds.
+ * The numbers of a JSON text, each read with every digit when it is asked for. Members of the objects and lists on the
+ * way to a number are found in one pass, however many numbers are asked for; everything else in the text is passed
+ * over. It goes as deep as the paths do, whatever the text holds.
  */
 export class NumberTexts {
   private readonly json: string;
@@ -61,7 +61,7 @@ export class NumberTexts {
     return offsets;
   }
 
-  /** Of members of the same name the last one counts, as for `JSON.parse`. */
+  /** Members by name. Of several with one name the last counts, as for `JSON.parse`. */
   private members(object: number): Map<string, number> {
     const offsets = new Map<string, number>();
     let at = this.skipSpace(object + 1);

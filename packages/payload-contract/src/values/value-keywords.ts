@@ -53,8 +53,8 @@ export function replaceKeywords(ajv: Ajv2020): void {
 }
 
 /**
- * Replaces those that look at the double that stands in a number's place. Of numbers that doubles stand for, Ajv's own
- * are right and faster.
+ * Replaces those that look at the double that stands in a number's place. For numbers that doubles represent exactly,
+ * Ajv's own keywords are right and faster.
  */
 export function addExactComparisons(ajv: Ajv2020): void {
   replace(ajv, {

@@ -193,7 +193,7 @@ const VALUES: Record<string, Json> = {
   'ResumeReplayBody.reason': 'The receiver is fast again.',
   'CancelReplayBody.reason': 'The wrong endpoint.',
 
-  // Who may do what
+  // Permissions
   name: 'Shop',
   'createApiKey|ApiKey.name': 'website',
   'Account|NewAccount.name': 'Acme',

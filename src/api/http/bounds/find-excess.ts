@@ -109,7 +109,7 @@ function excessOfObject(
 }
 
 function hasMoreThan(members: object, most: number): boolean {
-  // Of a list, V8 would make the text of every index before the first turn.
+  // For a list, V8 would create the text of every index before the first step.
   if (Array.isArray(members)) return members.length > most;
   let count = 0;
   for (const _ in members) {

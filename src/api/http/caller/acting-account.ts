@@ -45,7 +45,7 @@ export async function actingCaller(
       home_account_id: caller.account_id,
       names_account: true,
       profile_id: ownProfileId(account.id),
-      // What it may do with accounts stays at home.
+      // The scopes for accounts are not passed on.
       scopes: caller.scopes.filter((scope) => scope !== 'platform' && scope !== 'admin'),
     },
   };

@@ -4,7 +4,7 @@ import type { DeskRole } from '../../../domain/access/desk-session.js';
 /** Owners that a token can have. */
 export const CALLER_TYPES = ['api_key', 'oauth_client', 'portal_session', 'desk_session'] as const;
 
-/** Who sent a request, once it has been authenticated. */
+/** Authenticated sender of a request. */
 export interface Caller {
   type: (typeof CALLER_TYPES)[number];
   /** The account that it acts for. */

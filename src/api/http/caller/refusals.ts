@@ -66,7 +66,7 @@ export function requireHeld(ctx: Context, scopes: readonly Scope[]): void {
 
 /**
  * Ending access takes what giving it takes: or a key that can do little could take away what all others live on. A key
- * may end itself. Who acts for an account as its platform or the operator may delete it, and so end all of its access.
+ * may end itself. A platform or operator that acts for an account may delete it, and so end all of its access.
  *
  * @param accountId of what ends; the caller's own unless said otherwise
  * @throws Problem 403 naming the first scope that it does not hold

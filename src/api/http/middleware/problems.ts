@@ -76,8 +76,8 @@ export const OUT_OF_REACH = 'A server that Hookline needs does not respond.';
 class OutOfReach extends Problem {}
 
 /**
- * The response when a server behind Hookline cannot be reached or stays silent. What was asked of it may have been done
- * all the same, so the response claims nothing.
+ * The response when a server behind Hookline cannot be reached or stays silent. The request may have taken effect all
+ * the same, so the response claims nothing.
  */
 export function outOfReach(ctx: Context): Problem {
   return unavailable(ctx, OUT_OF_REACH, OutOfReach);

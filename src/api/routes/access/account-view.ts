@@ -14,8 +14,12 @@ import { apiKeyWithKeySchema } from './api-keys.js';
 const limit = (name: keyof AccountLimits) => z.int().min(1).max(MOST_OF_LIMITS[name]);
 
 export const accountLimits = z.strictObject({
-  requests_per_minute: limit('requests_per_minute').optional().describe('Of each token, events excepted'),
-  events_per_minute: limit('events_per_minute').optional().describe('Of all tokens of the account together'),
+  requests_per_minute: limit('requests_per_minute')
+    .optional()
+    .describe('Limit of each token, except for events'),
+  events_per_minute: limit('events_per_minute')
+    .optional()
+    .describe('Limit of all tokens of the account together'),
   max_endpoints: limit('max_endpoints').optional(),
 });
 

@@ -261,8 +261,8 @@ const KEEPS_PAYLOADS =
   'The account is being deleted, and that keeps its payloads. Ask again once its status is deleted.';
 
 /**
- * Whoever makes or changes accounts decides about access and limits: a platform's key that only posts events may not,
- * and no platform changes its own account.
+ * Requires a caller who may manage accounts, because accounts decide about access and limits: not a platform's key that
+ * only posts events, and not a platform for its own account.
  *
  * @throws Problem 403
  */

@@ -122,7 +122,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       problems: ['expiring_key'],
       async handle({ account_id, params: { id }, body }, ctx) {
         const before = await findClient(account_id, id);
-        // Whoever replaces its redirect URIs receives the codes that its people allow.
+        // New redirect URIs receive the codes of everybody who allows the client.
         requireHeld(ctx, [...before.scopes, ...body.scopes]);
         requireLasting(ctx);
         checkGrants(body);
@@ -144,7 +144,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       problems: ['client_without_secret', 'expiring_key'],
       async handle({ account_id, params: { id }, body: { overlap } }, ctx) {
         const client = await findClient(account_id, id);
-        // Who has its secret can have its tokens.
+        // The secret gives access to the client's tokens.
         requireHeld(ctx, client.scopes);
         requireLasting(ctx);
         if (client.token_endpoint_auth_method === 'none') {

@@ -13,9 +13,7 @@ const sessionSchema = z
   .object({
     type: z.enum(CALLER_TYPES),
     id: z.string().describe('key_…, client_…, ps_… or ds_…'),
-    name: z
-      .string()
-      .describe('Of the API key, the OAuth client, the portal session or the person at the desk'),
+    name: z.string().describe('Name of the API key, OAuth client, portal session or person at the desk'),
     account: z
       .object({
         id: z.string(),
@@ -55,7 +53,7 @@ const sessionSchema = z
     ],
   });
 
-/** Who the caller is: what an application shows and allows depends on it. */
+/** The caller's identity, by which an application decides what to show and allow. */
 export function sessionOperations({ database, settings }: ApiDependencies): Operation[] {
   const nameOf = async (ctx: Context): Promise<string> => {
     const { name, id } = ctx.state.caller;

@@ -35,7 +35,7 @@ export const changeParameters = {
     .regex(ACTOR, 'must be the id of an actor, such as key_01JD8F…')
     .optional()
     .describe(
-      'Who: an API key, an OAuth client, a profile for whose person a client acted, the subject of a person at the desk, operator, subscriber, erasure, incident, rotation or verification',
+      'Author: an API key, an OAuth client, a profile for whose person a client acted, the subject of a person at the desk, operator, subscriber, erasure, incident, rotation or verification',
     ),
   action: z.enum(CHANGE_ACTIONS).optional().describe('Action'),
   outcome: z.enum(CHANGE_OUTCOMES).optional().describe('Whether it was done'),
@@ -43,12 +43,12 @@ export const changeParameters = {
   created_before: timeParameter,
 };
 
-/** Who changed what. */
+/** Lists of changes with their authors. */
 export function changeOperations({ database }: ApiDependencies): Operation[] {
   const { changes, endpoints } = database;
   return [
     listOperation('/changes', 'listChanges', {
-      summary: 'List who changed what in the account, newest first',
+      summary: 'List the changes in the account with their authors, newest first',
       scope: 'changes:read',
       parameters: changeParameters,
       problems: ['record_altered'],
@@ -60,7 +60,7 @@ export function changeOperations({ database }: ApiDependencies): Operation[] {
     }),
 
     listOperation('/endpoints/:id/versions', 'listEndpointVersions', {
-      summary: 'List the versions of an endpoint with who made them, newest first; also after it was deleted',
+      summary: 'List the versions of an endpoint with their authors, newest first; also after it was deleted',
       scope: 'changes:read',
       parameters: { after },
       problems: ['record_altered'],

@@ -105,7 +105,7 @@ export const extraFields = {
   last_attempt: z
     .object({
       number,
-      duration_ms: duration_ms.optional().describe('Of a closed delivery'),
+      duration_ms: duration_ms.optional().describe('Absent while the delivery is open'),
       status_code,
       error_code,
     })
@@ -189,7 +189,7 @@ export const timelineSchema = z
     data: z.array(
       z
         .object({
-          at: time.describe('Of an attempt: when it began'),
+          at: time.describe('Time; the beginning of an attempt'),
           type: z.enum(TIMELINE_TYPES),
           text: z.string().describe('Human-readable'),
           workflow_id: z.string().optional(),
@@ -200,11 +200,11 @@ export const timelineSchema = z
           url: z.string().optional(),
           status_code: z.int().optional(),
           error_code: z.string().optional(),
-          next_attempt_at: time.optional().describe('Of a wait: until when'),
+          next_attempt_at: time.optional().describe('End of a wait'),
           action: interventionSchema.shape.action.optional(),
           by: z.string().optional(),
           replay: z.string().optional().describe('The replay that took the action'),
-          status: z.enum(SHOWN_STATUSES).optional().describe('Of the end: how the delivery ended'),
+          status: z.enum(SHOWN_STATUSES).optional().describe('Final status, in the last entry of a run'),
         })
         .meta({ id: 'TimelineItem' }),
     ),

@@ -182,7 +182,8 @@ function checkTokenUrl(
   if (detail !== undefined) return [{ pointer: '/authentication/token_url', detail }];
   const known = before?.authentication;
   const hasMoved = known?.type === 'oauth2' && known.token_url !== after.token_url;
-  // Whoever may change the endpoint must not have a secret that they cannot read sent to a server of their own.
+  // A caller who may change the endpoint must not get a secret that they cannot read, by having it sent to their own
+  // server.
   return hasMoved && after.client_secret === MASKED_VALUE
     ? [
         {

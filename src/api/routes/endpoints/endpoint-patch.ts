@@ -26,9 +26,7 @@ const { ordering, order_skip, order_skip_after } = endpointBody.shape;
 /** Names to remove and names to add, each as many as there may be. */
 const texts = (most: number) => recordOf(z.string(), z.string().nullable(), 2 * most);
 
-/**
- * A JSON Merge Patch of what the owner of an endpoint sends. What it gives once it is applied is checked as a whole.
- */
+/** A JSON Merge Patch of what the owner of an endpoint sends. The result of applying it is checked as a whole. */
 export const endpointPatch = z.strictObject({
   target_url: target_url.optional(),
   event_kinds: event_kinds.optional(),

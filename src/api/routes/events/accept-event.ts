@@ -34,7 +34,7 @@ export interface EventRequest {
   body: Buffer;
   /** A repeat with the same key, body and business keys gives the first acceptance again. */
   idempotencyKey?: string | undefined;
-  /** Of the kind's schema; absent: the newest. */
+  /** Version of the kind's schema; absent: the newest. */
   schemaVersion?: number | undefined;
   /** Business keys that are not in the body. */
   keys: readonly BusinessKey[];
@@ -206,7 +206,7 @@ export async function settling(
       else taken.unused();
     return accepted;
   } catch (error) {
-    // No room: nothing was stored. Of anything else it is not known what came of it.
+    // No room: nothing was stored. The outcome of all other failures is unknown.
     for (const { taken } of events)
       if (error instanceof LedgerBusyError) taken.unused();
       else taken.unsure();

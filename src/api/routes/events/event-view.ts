@@ -5,7 +5,7 @@ import { timeSchema as time } from '../../http/schemas.js';
 import { deliverySummarySchema } from '../deliveries/delivery-view.js';
 import type { Acceptance } from './accept-event.js';
 
-/** Of an event with more deliveries, the response to its producer only has the number. */
+/** Deliveries in the response to a producer. If an event has more, the response has only their number. */
 const MAX_LISTED = 10;
 
 export const eventSummarySchema = z

@@ -91,9 +91,10 @@ export function scheduledOperations(dependencies: ApiDependencies): Operation[] 
             `At most ${MAX_SCHEDULED} events of an account may wait.`,
           );
         const { subject } = hints;
-        const sealed = await sealer.seal({ accountId: account_id, eventId: id, subject }, payload);
+        const context = { accountId: account_id, eventId: id, subject };
+        const { sealed, commitment } = await sealer.sealCommitted(context, payload);
         const event: ScheduledEvent = {
-          ...{ _id: id, account_id, event_kind: checked.kind, due_at, sealed, once },
+          ...{ _id: id, account_id, event_kind: checked.kind, due_at, sealed, commitment, once },
           key: keyIdOf(sealed),
           ...(keys.length > 0 && { keys }),
           ...(subject !== undefined && { subject }),

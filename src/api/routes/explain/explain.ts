@@ -33,7 +33,7 @@ export const verdictSchema = z
     by: z
       .string()
       .optional()
-      .describe('Who: the id of an API key or OAuth client, operator, subscriber or a part of Hookline'),
+      .describe('Author: the id of an API key or OAuth client, operator, subscriber or a part of Hookline'),
     next_attempt_at: time.optional(),
     clauses: z
       .array(
@@ -94,7 +94,7 @@ export function explainOperations(dependencies: ApiDependencies): Operation[] {
           .string()
           .regex(/^(evt|sch)_[0-9A-Z]{26}$/, 'must be the id of an event, such as evt_01JD8F…')
           .optional()
-          .describe('Of an event, or of a scheduled event'),
+          .describe('Id of an event or of a scheduled event'),
         key: deliveryParameters.key,
         event_kind: kindParameter.describe('With key: only events of this kind'),
       }),

@@ -92,6 +92,6 @@ async function verdictsOf(
       .filter((id) => !delivered.has(id))
       .map((id) => limit(() => explain(dependencies, accountId, endpointId, id))),
   );
-  // What was delivered since is no longer missed.
+  // Events that have been delivered since are no longer missed.
   return verdicts.filter(({ code }) => code !== 'delivered' && (codes?.includes(code) ?? true));
 }

@@ -69,8 +69,8 @@ export function exportOperations({ database: { records, changes } }: ApiDependen
       scope: 'deliveries:read',
       closedToPortal: true,
       query: z.strictObject({
-        from: timeParameter.describe('Of acceptance, and of changes; included'),
-        to: timeParameter.describe('Not included; absent: now'),
+        from: timeParameter.describe('Time of acceptance or change; inclusive'),
+        to: timeParameter.describe('Exclusive; default: now'),
         after: z
           .string()
           .refine(isCursor, 'must be the after of a line of an export')
@@ -109,7 +109,7 @@ export function exportOperations({ database: { records, changes } }: ApiDependen
           changes: include ? changes.read(account_id, period, place && `chg_${place}`) : nothing(),
         };
         const lines = Readable.from(exportLines(account_id, exported, after, payload));
-        // What cannot be read can still be answered: a response of success has not begun.
+        // A failed read can still be reported: no successful response has begun.
         await once(lines, 'readable');
         ctx.type = ctx.accepts(LINES, 'text/plain') || LINES;
         ctx.vary('Accept-Encoding');

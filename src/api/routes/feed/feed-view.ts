@@ -23,11 +23,11 @@ export const feedEntrySchema = eventSummarySchema
     payload_erased: z
       .literal(true)
       .optional()
-      .describe('Present if the payload cannot be read any more: its subject was erased'),
+      .describe('Present if the payload cannot be read, because its subject was erased'),
     altered: z
       .string()
       .optional()
-      .describe('What is wrong with an event that somebody has altered in the database; its payload is null'),
+      .describe('Present if the event was altered in the database: the difference. The payload is then null'),
   })
   .meta({ id: 'FeedEntry' });
 

@@ -32,7 +32,7 @@ const seek = {
 
 const MOST_CONSUMERS = `An account has at most ${MAX_CONSUMERS} consumers.`;
 
-/** The feed: events in one order, which whoever reads them asks for. */
+/** The feed: events in one order, which their readers ask for. */
 export function feedOperations(dependencies: ApiDependencies): Operation[] {
   const { database, feed, starter, stopping } = dependencies;
   const waits = new Waits();
@@ -182,7 +182,7 @@ export function feedOperations(dependencies: ApiDependencies): Operation[] {
       body: z.strictObject({
         position: position
           .optional()
-          .describe('Of the last event that was dealt with, or `cursors.after` of a page'),
+          .describe('Position of the last event that was processed, or `cursors.after` of a page'),
         ...seek,
       }),
       example: { position: '01M7Y2V07RS2Y47QBBGSV7HTCR' },

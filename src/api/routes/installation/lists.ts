@@ -19,7 +19,7 @@ import {
   withEndpoints,
 } from './of-accounts.js';
 
-const account = accountOfRowSchema.describe('Whose it is');
+const account = accountOfRowSchema.describe('Its account');
 const { status, open, created_after, created_before } = deliveryParameters;
 
 /** Deliveries, endpoints and changes of all accounts, for the operator. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../../../models/database.js';
 
-/** Whose a row of the operator's lists is. */
+/** Account of a row in the operator's lists. */
 export const accountOfRowSchema = z.object({ id: z.string(), name: z.string() });
 
 /** Common settings of operations over all accounts: they are the operator's, who acts for no account meanwhile. */

@@ -58,7 +58,7 @@ const foundSchema = z
     type: z.enum(TYPES),
     id: z.string(),
     text: z.string().optional().describe('Name for people: a name, a host, an event kind'),
-    account: accountOfRowSchema.describe('Whose it is, or the account itself'),
+    account: accountOfRowSchema.describe('Its account, or the account itself'),
   })
   .meta({ id: 'Found' });
 

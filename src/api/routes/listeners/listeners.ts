@@ -12,7 +12,7 @@ import { createTemporary } from './temporary-endpoint.js';
 const ticketSchema = z
   .object({
     ticket: z.string().describe('Sent as `Authorization: Bearer` with the WebSocket request, once'),
-    path: z.string().describe('Of the stream, below the address of the API'),
+    path: z.string().describe('Path of the stream, below the address of the API'),
     expires_at: timeSchema.describe('Time until which the stream can be opened; it may stay open for longer'),
   })
   .meta({ id: 'ListenerTicket' });

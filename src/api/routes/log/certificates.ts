@@ -21,12 +21,12 @@ const query = z.strictObject({
   details: z
     .enum(['true', 'false'])
     .default('true')
-    .describe('false: without the details of the record, to give it to somebody who should not see them'),
+    .describe('false: without the details of the record, for readers who should not see them'),
   checkpoint: z
     .enum(['stamped', 'last'])
     .default('stamped')
     .describe(
-      'Of which checkpoint. stamped: the oldest with a time stamp that has the record, if there is one; last: the latest, which has the cosignatures of all witnesses of today',
+      'Checkpoint of the proof. stamped: the oldest with a time stamp that has the record, if there is one; last: the latest, with the cosignatures of all current witnesses',
     ),
 });
 

@@ -34,7 +34,7 @@ const integritySchema = z
           .enum(['same', 'differs', 'unknown'])
           .describe('unknown: there is nothing to compare with, or not yet'),
         detail: z.string().describe('Human-readable, with differences as JSON Pointers into the record'),
-        delivery_id: z.string().optional().describe('Of an event: the delivery whose record was looked at'),
+        delivery_id: z.string().optional().describe('For an event: the delivery whose record was checked'),
       }),
     ),
   })

@@ -43,7 +43,7 @@ const replaySchema = z
       .describe('Absent while the replay is open and Temporal is unavailable, as are the counts'),
     action: z.enum(REPLAY_ACTIONS),
     mode: z.enum(REPLAY_MODES).optional(),
-    registration: z.string().optional().describe('Of missed: now, then, or the time of as_of'),
+    registration: z.string().optional().describe('For missed: now, then, or the time of as_of'),
     filter: z
       .record(z.string(), z.unknown())
       .describe(
@@ -87,7 +87,7 @@ const previewSchema = z
         'false: there are more, because counting took too long; up_to is the time up to which events were counted',
       ),
     up_to: time,
-    never_sent: count.optional().describe('Of missed: those of found that the endpoint never had'),
+    never_sent: count.optional().describe('For missed: those of found that the endpoint never had'),
     difference: z
       .object({
         compared_with: z.string().describe('The other registration: then, or now'),
@@ -119,7 +119,7 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
         dry_run: true,
       },
       responses: {
-        200: { description: 'Of a dry run: what it would do', schema: previewSchema },
+        200: { description: 'The plan, for a dry run', schema: previewSchema },
         202: { description: 'The replay is stored and runs by itself', schema: replaySchema },
       },
       problems: ['replay_limit_reached'],

@@ -51,7 +51,7 @@ export function sequenceOperations({ database, restores, numbersTwice }: ApiDepe
       scope: 'deliveries:read',
       closedToPortal: true,
       query: z.strictObject({
-        from: timeParameter.describe('Of acceptance, included; absent: from number 1'),
+        from: timeParameter.describe('Time of acceptance, inclusive; default: from number 1'),
         to: timeParameter.describe('Exclusive; absent: up to the last given number'),
       }),
       responses: { 200: { description: 'State of each number', schema: completenessSchema } },

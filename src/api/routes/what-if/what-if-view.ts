@@ -30,7 +30,7 @@ export const whatIfBody = z.strictObject({
 const count = z.int().min(0);
 const sampled = z.object({
   count,
-  event_ids: z.array(z.string()).describe('Of the first events, at most 10'),
+  event_ids: z.array(z.string()).describe('Ids of the first events, at most 10'),
 });
 const share = { events: count, deliveries: count };
 

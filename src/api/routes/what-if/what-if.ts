@@ -34,7 +34,7 @@ export function whatIfOperations(dependencies: ApiDependencies): Operation[] {
         created_after: '2026-11-21T00:00:00Z',
         created_before: '2026-11-28T00:00:00Z',
       },
-      responses: { 200: { description: 'What it would have received', schema: whatIfSchema } },
+      responses: { 200: { description: 'The events that it would have received', schema: whatIfSchema } },
       async handle({ account_id, body }, ctx) {
         const { event_kinds, filter, retry_schedule, after } = body;
         const known = await kindNames(database, account_id);

@@ -129,7 +129,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     run: (hookline, path) => hookline.get('/v18.0/endpoints/{id}', { params: { path } }),
   }),
   list_missed: tool({
-    description: 'What an endpoint did not get in a period, each with a verdict that says why.',
+    description: 'List events that an endpoint did not get in a period, each with the reason.',
     input: z.object({
       id: endpointId,
       created_after: z.iso.datetime({ offset: true }).describe('Begin of the period'),
@@ -146,7 +146,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     run: (hookline, query) => hookline.get('/v18.0/stats', { params: { query } }),
   }),
   list_changes: tool({
-    description: 'Who changed what and from where, newest first; of one resource if its id is given.',
+    description: 'List changes with author and origin, newest first; of one resource if its id is given.',
     input: z.object({
       resource: z.string().optional().describe('Id of an endpoint, delivery, key …'),
       limit,

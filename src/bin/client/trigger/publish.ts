@@ -68,7 +68,7 @@ async function* eventsIn(file: string): AsyncIterable<string> {
     if (line.trim() !== '') yield withKey(line);
 }
 
-/** Gives an event an idempotency key, if it has none. What is no JSON is left for the server to refuse. */
+/** Gives an event an idempotency key, if it has none. Invalid JSON is left for the server to reject. */
 function withKey(line: string): string {
   try {
     if (JSON.parse(line).idempotency_key !== undefined) return line;

@@ -1,8 +1,9 @@
 import { type Hookline, HooklineError } from '../../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
+import { showScheduled } from '../scheduled.js';
 import { deliveryCount, note, plain, print, printJson, style } from '../terminal.js';
-import { parseGiven, readGiven, textOf } from '../values.js';
+import { dateOf, parseGiven, readGiven, textOf } from '../values.js';
 import { exampleOf, type JsonSchema } from './example.js';
 import { setValue } from './set.js';
 import { timeoutOf, waitForEnds } from './wait.js';
@@ -12,7 +13,8 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
   if (!kind) throw new CommandError('Name the kind of event: hookline trigger purchase');
   // Before the event is sent: what was mistyped sends nothing.
   const timeout = values['wait'] === true ? timeoutOf(values) : undefined;
-  const at = deliverAtOf(values);
+  const at = dateOf(values, 'deliver-at');
+  if (at && timeout) throw new CommandError('--wait and --deliver-at exclude each other.');
   const hookline = await client();
   const payload = await payloadOf(hookline, kind, values);
   const options = {
@@ -20,12 +22,7 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
     orderKey: textOf(values, 'order-key'),
     endpoints: textOf(values, 'endpoints')?.split(','),
   };
-  if (at) {
-    const event = await explained(hookline.scheduleEvent(kind, payload, at, options));
-    if (values['json'] === true) printJson(event);
-    else print(`${plain(event.id)}  ${plain(event.kind)}  scheduled for ${plain(event.deliver_at)}`);
-    return;
-  }
+  if (at) return showScheduled(await explained(hookline.scheduleEvent(kind, payload, at, options)), values);
   const event = await explained(hookline.postEvent(kind, payload, options));
   if (values['json'] === true) printJson(event);
   else {
@@ -57,17 +54,6 @@ async function schemaOf(hookline: Hookline, kind: string): Promise<JsonSchema> {
     for await (const { name } of hookline.list('/v18.0/event_kinds')) names.push(name);
     throw new CommandError(`There is no event kind "${kind}". There are: ${names.join(', ')}.`);
   }
-}
-
-/** When the event is to be sent, if not now. @throws CommandError for what is not a time, and for `--wait` with it */
-function deliverAtOf(values: Values): Date | undefined {
-  const text = textOf(values, 'deliver-at');
-  if (text === undefined) return undefined;
-  const at = new Date(text);
-  if (Number.isNaN(at.getTime()))
-    throw new CommandError(`--deliver-at must be a time such as 2026-12-24T18:00:00Z, not "${text}".`);
-  if (values['wait'] === true) throw new CommandError('--wait and --deliver-at exclude each other.');
-  return at;
 }
 
 /** The response to an event. @throws CommandError that says what is wrong with the payload, if something is */

@@ -22,7 +22,7 @@ const REASONS = Object.keys({
   ...{ pending: true, paused: true, disabled: true, deleted: true },
 } satisfies Record<Reason, true>);
 
-/** Metrics of a worker about deliveries and attempts. What may be counted is there from the start, with 0. */
+/** Metrics of a worker about deliveries and attempts. All counters exist from the start, with 0. */
 export function createDeliveryMetrics(
   registry: Registry,
 ): AttemptObserver & { closed(closings: readonly Closing[]): void } {

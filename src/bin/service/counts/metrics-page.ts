@@ -55,7 +55,7 @@ async function readSdk(address: string): Promise<string> {
     const text = await response.text();
     if (response.status === 200) return text;
   } catch {
-    // What this process counts itself is worth having by itself.
+    // This process's own counts are useful without the others.
   }
   return "# The metrics of Temporal's SDK could not be read.";
 }

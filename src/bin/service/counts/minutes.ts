@@ -20,7 +20,7 @@ export function keepMinutes(
   const write = async (): Promise<void> => {
     const rows = count.take();
     await repository.add(rows).catch((error: unknown) => {
-      // An outage is logged by who notices it first. What was counted is written when it is over.
+      // An outage is logged by who notices it first. Counts are written when the minute is over.
       logger.debug({ err: error }, 'Counts of attempts could not be written.');
       count.putBack(rows, sharedNow());
     });

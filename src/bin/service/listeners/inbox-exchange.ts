@@ -58,7 +58,7 @@ function isSignedByPair(secret: string, headers: Record<string, string>, body: s
   return given.split(' ').includes(sign([secret], id, Number(timestamp), body));
 }
 
-/** As many of the headers as are kept. */
+/** Headers, up to the number that is stored. */
 function bounded(headers: Record<string, string>): Record<string, string> {
   let left = MAX_RECEIVED_HEADERS;
   return Object.fromEntries(

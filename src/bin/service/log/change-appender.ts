@@ -16,8 +16,7 @@ const OVERLAP_MS = 5 * UNITS.m;
 
 /**
  * Appends changes to the log: those that are as they were written, by their tags, as soon as it is known how they
- * ended. What a change says about the log itself is not believed. People are told of each that is not what it should
- * be.
+ * ended. The fields of a change about the log are not believed. People are told of each that is not what it should be.
  *
  * @returns appends some, and says how many; 0: that was all
  */

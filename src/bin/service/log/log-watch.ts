@@ -10,7 +10,7 @@ import {
 import { sharedDate } from '../../../domain/time/shared-time.js';
 import type { WitnessAddress } from './witnesses.js';
 
-/** Who is told of what happens to the log. */
+/** Observer of the log. */
 export type LogWatch = ReturnType<typeof createLogWatch>;
 
 /** Consequence of each reason. */
@@ -18,6 +18,7 @@ const REFUSED: Partial<Record<LogAlteredReason, string>> = {
   change_altered: 'A change is left out of the log',
   segment_altered: 'A segment is left out of the log',
   void_altered: 'Void numbers are left out of the log',
+  end_altered: 'An account is not told of an end',
   sequence_altered: 'Numbers of events go on above all that are known',
   sequence_restored: 'Numbers of events go on above all that can have been given',
   number_twice: 'A number is not that of one event',

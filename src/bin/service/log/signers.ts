@@ -12,7 +12,10 @@ export function createLogSigners(
   const signers = once<readonly NoteSigner[]>(async () =>
     given ? given : [readSigningKey(await logKeys.obtain(nameOf(publicUrl)))],
   );
-  /** Whose checkpoints are this log's: of those that sign, and of the key that signed before the settings named one. */
+  /**
+   * Verifiers of this log's checkpoints: those of the signing keys, and of the key that signed before the settings
+   * named one.
+   */
   const known = once<readonly NoteVerifier[]>(async () => {
     const former = given && (await logKeys.find());
     const all = [...(await signers()), ...(former ? [readSigningKey(former)] : [])];

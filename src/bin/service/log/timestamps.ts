@@ -46,7 +46,7 @@ export function createStamp(
 
   return async (note) => {
     try {
-      // What reads ASN.1 is loaded where there is something to read.
+      // The ASN.1 parser is loaded only when needed.
       const { checkAnswer, MAX_TIMESTAMP_BYTES, timestampQuery } = await import(
         '../../../../packages/tlog/src/timestamp.js'
       );

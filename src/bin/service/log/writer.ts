@@ -30,7 +30,7 @@ export function createLogWriter(
   watch: LogWatch,
   restores: RestoreWatch,
 ): LogWrites {
-  const { log, sequences } = database;
+  const { ends, log, sequences } = database;
   const { client } = temporal;
   const { signers, known } = createLogSigners(settings, database);
   const copy = createCheckpointCopy(settings.HOOKLINE_LOG_COPY);
@@ -81,6 +81,10 @@ export function createLogWriter(
     return appended;
   };
 
+  const tellOfEnds = async (): Promise<void> => {
+    for await (const { id, wrong } of ends.altered()) await tell('end_altered', `the end ${id}`, wrong);
+  };
+
   /** Settles numbers, unless what they are settled by may be older than they are, and tells of restores. */
   const settle = async (): Promise<void> => {
     await restores.goOn();
@@ -94,6 +98,7 @@ export function createLogWriter(
     async appendChanges() {
       await segments.takeAll();
       const appended = await appendSome();
+      await tellOfEnds();
       await settle();
       return appended + (await appendVoids());
     },

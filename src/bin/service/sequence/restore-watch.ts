@@ -62,7 +62,7 @@ export function createRestoreWatch(
     ];
     if (notes.length === 0) return 0;
     const known = await signers.known();
-    // Of a log that the operator has given up the key may be gone.
+    // The key of an abandoned log may be gone.
     const counts = (note: string) =>
       settings.HOOKLINE_LOG_ABANDONED.includes(originOf(note)) || openedBy(note, known) !== undefined;
     return Math.max(0, ...notes.filter(counts).map(sizeOf));

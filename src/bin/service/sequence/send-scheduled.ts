@@ -33,10 +33,11 @@ export function createScheduledSender(
 
   /** @returns `false` if it cannot be sent any more: its account or its subject was erased */
   async function send(claimed: ScheduledEvent): Promise<boolean> {
-    const { _id, account_id, event_id, event_kind, sealed, keys, subject, order_token, named_endpoints } =
-      claimed;
+    const { _id, account_id, event_id, event_kind, keys, subject, order_token, named_endpoints } = claimed;
+    const { sealed, commitment } = claimed;
     const account = await database.accounts.get(account_id);
-    const payload = sealed && (await sealer.open({ accountId: account_id, eventId: _id }, sealed));
+    const context = { accountId: account_id, eventId: _id };
+    const payload = sealed && (await sealer.openCommitted(context, { sealed, commitment }));
     if (account?.status !== 'active' || typeof payload !== 'string') return false;
     const all = await database.endpoints.all(account_id);
     const endpoints = named_endpoints ? all.filter(({ id }) => named_endpoints.includes(id)) : all;

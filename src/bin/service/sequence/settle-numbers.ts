@@ -16,7 +16,7 @@ export async function settleNumbers(
   { database: { events, sequences } }: Pick<Servers, 'database'>,
   now = sharedNow(),
 ): Promise<number> {
-  // What is decided to be stored has its numbers.
+  // Batches whose storing is decided are completed first, so that their numbers count as used.
   await events.completeBatches();
   let settled = 0;
   for await (const block of sequences.dead(new Date(now - SEQUENCE.settleAfterMs))) {

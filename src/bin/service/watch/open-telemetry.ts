@@ -40,7 +40,7 @@ import type { Tracing } from '../../../domain/trace/tracing.js';
 const EXPORT_TIMEOUT_MS = 5_000;
 
 /**
- * Records spans and posts them in batches. What cannot be posted is dropped.
+ * Records spans and posts them in batches. Spans that cannot be posted are dropped.
  *
  * @param url where they are posted, as OTLP over HTTP with JSON
  */
@@ -54,14 +54,14 @@ export function createOpenTelemetry(
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: EXPORT_TIMEOUT_MS });
   const byTrace = new TraceIdRatioBasedSampler(settings.OTEL_TRACES_SAMPLER_ARG);
   const random = new RandomIdGenerator();
-  /** Of the span that is started next, where its id is known beforehand. */
+  /** Id of the next span, if it is known in advance. */
   let spanId: string | undefined;
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
       'service.name': settings.OTEL_SERVICE_NAME,
       'service.version': RELEASE,
     }),
-    // Of a trace that a producer began, too, no more than this part is recorded.
+    // This share also applies to traces that a producer began.
     sampler: new ParentBasedSampler({ root: byTrace, remoteParentSampled: byTrace }),
     idGenerator: {
       generateTraceId: () => random.generateTraceId(),

@@ -6,16 +6,13 @@ export const BACKOFF_AFTER_FAILURES = 10;
 
 /** Later probes come half as often each time, until they come this many times less often. */
 const SLOWEST_PROBE = 60;
-/**
- * When a probe is due, the mark is renewed and the probe is made. Within this time, milliseconds, or deliveries go on:
- * a busy machine needs some of it, and all that came meanwhile would be attempted.
- */
+/** The breaker stays open this long after a probe is due (ms). If it is not renewed by then, deliveries resume. */
 const RENEWAL_MS = 30_000;
 
 /**
- * Circuit breaker of an endpoint, as stored with it, so that every process reads it with the endpoint. It is open from
- * the failure that makes them many until a success: the process that sees this failure writes it, and the endpoint's
- * incident renews and removes it.
+ * Circuit breaker of an endpoint, as stored with it, so that every process reads it with the endpoint. It opens at the
+ * tenth failure in a row and closes at the first success. The process that sees the tenth failure writes it; the
+ * endpoint's incident renews and removes it.
  */
 export interface FailingMark {
   /** ISO 8601, UTC: its first failure since it last succeeded. */

@@ -12,9 +12,9 @@ export const SLOTS = {
    * where it hangs, as many reach their time limit together.
    */
   first: 16,
-  /** While its circuit breaker is open: one of them shows when it answers again. */
+  /** Limit while its circuit breaker is open. One of these attempts shows when the endpoint responds again. */
   fewest: 4,
-  /** How long a slot is waited for, if it is likely to be free by then. Milliseconds. */
+  /** Time to wait for a slot that is likely to become free (ms). */
   waitMs: 1_000,
 } as const;
 
@@ -54,7 +54,10 @@ export interface AttemptInFlight {
 export class EndpointCondition {
   /** The most in flight: fewer than usual if the endpoint's owner says so. */
   most: number = SLOTS.most;
-  /** Called when a slot may be free, in the order in which they came. */
+  /**
+   * Waiters for a slot, in the order of arrival: a library queue cannot wake as many as fit a limit that changes
+   * between two attempts.
+   */
   readonly waiting = new Set<() => void>();
   private readonly settings: ConditionSettings;
   /** The oldest first. */
@@ -63,7 +66,9 @@ export class EndpointCondition {
   private readonly success = { began: 0, ended: Number.NEGATIVE_INFINITY };
   private meanMs = FIRST_GUESS_MS;
   private unhealthyUntil = 0;
-  /** When the next of those that found no slot asks again. */
+  /**
+   * Time of the next place in the rounds of retries. Not a queue: those that wait are workflows, which retry by timer.
+   */
   private askAgainAt = 0;
   /** Its latest failures in a row, as far as this process has seen them. */
   private counted: FailureCount | undefined;
@@ -73,8 +78,8 @@ export class EndpointCondition {
   }
 
   /**
-   * Whether its attempts are kept out of the direct lane: it fails, is slow or has been lately, or is saturated, so
-   * that further attempts would have to queue for long.
+   * Whether its attempts belong in the isolated queue: it fails, is or recently was slow, or is saturated, so that
+   * further attempts would wait for long.
    *
    * @param mark as stored with the endpoint @param quickSince see {@link isSlow}
    */
@@ -99,14 +104,11 @@ export class EndpointCondition {
   /** How long one more would have to wait, if all slots are taken. Milliseconds. */
   expectedMs(mark: FailingMark | undefined, now: number): number {
     const rounds = (this.waiting.size + 1) / this.slots(mark, now);
-    // What one endpoint holds up began at about the same time, so no slot is free much sooner than all of them.
+    // Attempts at a silent endpoint began at about the same time, so their slots become free together.
     return this.estimateMs(now) * (this.isSilent(now) ? Math.max(rounds, 1) : rounds);
   }
 
-  /**
-   * There is no slot. Those who are told so ask again in rounds, as many in each as there may be attempts, so that
-   * those of a group come together: each call gives away a place.
-   */
+  /** Deliveries without a slot retry in rounds, each as large as the slot limit. Each call reserves a place. */
   busy(mark: FailingMark | undefined, now: number): HeldBack {
     const { slots_ask_ms, slots_ask_silent_ms, slots_ask_at_last_ms } = this.settings.timings;
     const estimate = Math.max(this.estimateMs(now), 1);
@@ -233,7 +235,7 @@ export class EndpointCondition {
     return oldest ? now - oldest.began : 0;
   }
 
-  /** Whoever has been silent for long may be so for as long again. */
+  /** An endpoint that has been silent for long may stay silent for as long again. */
   private isSilent(now: number): boolean {
     return this.silentMs(now) > SILENT_AFTER_MEANS * this.meanMs;
   }

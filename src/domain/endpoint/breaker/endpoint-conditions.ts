@@ -60,10 +60,7 @@ export class EndpointConditions {
     this.now = now;
   }
 
-  /**
-   * An endpoint to which something happens, which is remembered from now on; whoever only asks leaves what is known of
-   * others alone.
-   */
+  /** Condition of an endpoint to which something happens. It is remembered from now on; reads evict nothing. */
   of(endpointId: string): EndpointCondition {
     const known = this.known.get(endpointId);
     if (known) return known;

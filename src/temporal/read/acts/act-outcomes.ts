@@ -41,7 +41,7 @@ export class ActOutcomes {
   /**
    * How an act ended.
    *
-   * @param change whoever recorded it does it no more
+   * @param change its author does it no more
    * @returns `undefined` if a replay may still do it
    */
   async of(accountId: string, change: Change): Promise<ChangeOutcome | undefined> {

@@ -32,7 +32,7 @@ export class BacklogReader {
   private readonly client: Client;
   private readonly rows: Pick<RowSearch, 'open' | 'withoutRows'>;
   private readonly graceMs: number;
-  /** Of readings at once in this process. */
+  /** Limits simultaneous readings of this process. */
   private readonly limit = pLimit(4);
   /** Few of them: each can be large. */
   private readonly answers = new SlowAnswers<OpenAt>(20);

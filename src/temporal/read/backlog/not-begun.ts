@@ -6,14 +6,14 @@ import { sharedNow } from '../../../domain/time/shared-time.js';
 /** Events that are looked at together, and how far back, milliseconds. */
 const LOOKED_AT = 200;
 const LOOKED_BACK_MS = UNITS.d;
-/** So many looks in a row that find nothing are the last, however few events they were at. */
+/** The search ends after this many looks in a row that find nothing, however few events they covered. */
 const MAX_LOOKS = 10;
 /** Sorts behind the id of every event. */
 const BEHIND_ALL = '~';
 
 /**
  * Deliveries that have been accepted and have no row yet, the latest first: back to where all of some events have one.
- * Whoever begins with deliveries begins with the oldest, so that before there are hardly any.
+ * Deliveries start oldest first, so earlier events rarely lack a row.
  *
  * @param accountId absent: of all accounts
  */
@@ -24,7 +24,7 @@ export async function* notBegun(
   let begun = 0;
   let looks = 0;
   for await (const { found, looked } of everyWithoutRow(rows, accountId, sharedNow() - LOOKED_BACK_MS)) {
-    // Of events with very many deliveries few are looked at together: one whose deliveries have begun says little.
+    // Few events with very many deliveries fit into one look, so one that has begun says little.
     begun = found.length === 0 ? begun + looked : 0;
     looks = found.length === 0 ? looks + 1 : 0;
     if (begun >= LOOKED_AT || looks >= MAX_LOOKS) return;

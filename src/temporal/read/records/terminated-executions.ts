@@ -82,7 +82,7 @@ export class TerminatedExecutionFinder implements TerminatedExecutions {
     if (latest?.runId !== runId) return undefined;
     const closed_at = latest.closeTime ?? latest.startTime;
     const fanOut = parseFanOutWorkflowId(workflowId);
-    // What it has just started may have no row yet: the next look finds it.
+    // Deliveries that it has just started may have no row yet; the next run finds them.
     if (fanOut && closed_at.getTime() > now.getTime() - HAVE_ROWS_MS) return undefined;
     const event = await closingEvent(client, { workflowId, runId });
     const failure =

@@ -12,8 +12,8 @@ const PAGE_SIZE = 200;
 const PAGE_TIME_MS = 3_000;
 
 /**
- * A page of what a replay acts on, the oldest events first. What was started after the replay was asked for does not
- * count, so what the replay starts itself is not found.
+ * A page of what a replay acts on, the oldest events first. Executions started after the request for the replay do not
+ * count, so the replay does not find its own.
  *
  * @param cursor of an earlier page; absent for the first one
  * @param options `compared`: registrations whose selections are compared; the replay's own, if absent. `size`: a page

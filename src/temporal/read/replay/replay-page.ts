@@ -15,7 +15,7 @@ export interface ReplayCursor {
 /** Something that a replay acts on, or would. */
 export interface ReplayTarget {
   item: ReplayItem;
-  /** Of a new delivery: which of the compared registrations select the event. */
+  /** For a new delivery, whether each compared registration selects the event. */
   selected_by?: boolean[];
   /** The endpoint was deleted: nothing can be sent to it. */
   is_gone?: true;

@@ -29,9 +29,9 @@ export interface ReplayPreview {
   complete: boolean;
   /** Up to when events have been looked through. ISO 8601, UTC. */
   up_to: string;
-  /** Of `missed`: those of `found` that the endpoint never had. */
+  /** For `missed`, those of `found` that the endpoint never had. */
   never_sent?: number;
-  /** Of `missed`: how the choice of the registration decides. */
+  /** For `missed`, the effect of the chosen registration. */
   difference?: {
     compared_with: Registration;
     /** Events that the other registration does not select. */

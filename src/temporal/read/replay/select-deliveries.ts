@@ -53,7 +53,7 @@ async function toFound(
     madeOnce(isThere, id, async () => (await registrations.now(plan.account_id, id)) !== undefined);
   const found = await Promise.all(
     rows.map(async (row): Promise<ReplayTarget[]> => {
-      // What was started later is what a replay has started, or somebody else since then.
+      // Runs that began after the plan were started by a replay, or by somebody else.
       if (summaryIn(row).started_at > plan.at || !accepts(plan.action, factsIn(row))) return [];
       const isGone = plan.action === 'resend' && !(await exists(row.endpoint_id));
       return [{ item: itemOf(plan.account_id, row), ...(isGone && { is_gone: true }) }];

@@ -54,7 +54,7 @@ async function asNew(
   { id, event_kind, payload: text, is_test, named_endpoints }: EventRow,
   { plan, registrations, compared }: PartRequest,
 ): Promise<ReplayTarget[]> {
-  // What was a test of another endpoint was not missed here, and what was erased cannot be sent.
+  // Test events of other endpoints were not missed here, and erased events cannot be sent.
   if (is_test || text === undefined) return [];
   const { account_id, filter } = plan;
   const endpoint_id = filter.endpoint_id ?? '';

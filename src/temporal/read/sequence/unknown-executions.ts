@@ -26,9 +26,9 @@ const MAX_WAITING_MS = 10 * UNITS.m;
 
 /** Events that MongoDB has. */
 export interface StoredEvents {
-  /** Of some ids those of events that are there. */
+  /** Those of the ids that are ids of stored events. */
   stored(ids: readonly string[]): Promise<Set<string>>;
-  /** Of some groups those that an event names, of those that were accepted in some periods. */
+  /** Those of the groups that are named by an event accepted in these periods. */
   carrying(periods: readonly NumberRange[], groupIds: readonly string[]): Promise<Set<string>>;
 }
 

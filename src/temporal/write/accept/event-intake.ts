@@ -79,10 +79,10 @@ export interface StartPlan {
 export interface StartPlanner {
   /** Id of this process. */
   readonly id: string;
-  /** So much waits to be started that producers should slow down. */
+  /** Too many deliveries wait to be started: producers should slow down. */
   readonly isBehind: boolean;
   readonly feedOrder: Pick<FeedOrder, 'begin' | 'end' | 'stored'>;
-  /** An event may be stored from now on: whoever looks after this process finds it, if it dies. */
+  /** An event may be stored from now on: the process that looks after this one finds it, if this one dies. */
   offered(event: AcceptedEvent): Promise<void>;
   /** It has not been planned, and will not be. */
   withdrawn(event: AcceptedEvent): void;
@@ -115,9 +115,9 @@ interface Planned {
 type Insert = EventStore['insert'];
 
 /**
- * Accepts events: each is a document before its producer is answered, and its deliveries are started after that. What
- * waits is inserted together, with one insert in flight, as a database commits waiting transactions together; an event
- * that finds it free is inserted alone.
+ * Accepts events: each is a document before its producer is answered, and its deliveries are started after that.
+ * Waiting events are inserted together, with one insert in flight, as a database commits waiting transactions together;
+ * an event that finds it free is inserted alone.
  */
 export class EventIntake {
   private readonly planner: StartPlanner;
@@ -233,7 +233,7 @@ export class EventIntake {
     }
   }
 
-  /** Answers with the stored event. Whoever accepted it may have died before it took its places. */
+  /** Answers with the stored event. The process that accepted it may have died before it took its places. */
   private repeated({ event, ...waiting }: WaitingOffer, kept: KeptEvent): void {
     const { feedOrder } = this.planner;
     const isSame = kept.event_id === event.event_id;

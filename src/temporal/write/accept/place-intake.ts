@@ -8,7 +8,8 @@ const TAKEN_AT_ONCE = 500;
 
 /**
  * Has events that are stored take their places in the orders of their endpoints, before their producers are answered:
- * so what a producer sends after an answer comes after it. What waits is done together, with one call under way.
+ * so what a producer sends after an answer comes after it. Waiting requests are served together, with one call in
+ * flight.
  */
 export class PlaceIntake {
   private readonly places: Pick<OrderPlaces, 'take'>;

@@ -60,7 +60,7 @@ export class StarterWatch {
     }
   }
 
-  /** This process has stopped. What it has not started, another one starts. @param isDone whether nothing is left */
+  /** This process has stopped. Another process starts what it has not started. @param isDone whether nothing is left */
   async stop(isDone: boolean): Promise<void> {
     if (isDone) await this.starters.forget({ id: this.starter.id });
   }

@@ -16,7 +16,7 @@ export interface StoredPart {
   begun: Begun | undefined;
 }
 
-/** Starts deliveries of stored events. What has been started is started once all the same. */
+/** Starts deliveries of stored events. Executions that have been started are not started twice. */
 export interface PartStarter {
   /** Gives an event that is stored its place in the feed. */
   inFeed(event: NamedEvent): Promise<unknown>;
@@ -80,7 +80,7 @@ export class StoredStarts {
   /** All of an event's deliveries have rows: their executions were started. Temporal may have removed them since. */
   private async isBegun({ event_id }: NamedEvent, targets: readonly StoredTarget[]): Promise<boolean> {
     const ids = targets.map(({ endpoint_id }) => deliveryId({ event_id, endpoint_id }));
-    // Whoever cannot tell starts them: nothing is started twice while Temporal has it.
+    // If this cannot be determined, they are started: Temporal starts nothing twice while it has the execution.
     const begun = await this.search.existing(ids).catch(() => new Set());
     return begun.size === ids.length;
   }

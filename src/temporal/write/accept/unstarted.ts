@@ -41,7 +41,7 @@ export class Unstarted {
     return this.deliveries < MAX_UNSTARTED && this.bytes < MAX_UNSTARTED_BYTES;
   }
 
-  /** So much waits to be started that producers should slow down. */
+  /** Whether too many deliveries wait to be started, so that producers should slow down. */
   get isBehind(): boolean {
     return this.deliveries > BEHIND_FROM;
   }

@@ -68,8 +68,8 @@ export class ReplayActs {
     const own = await describeExecution(this.client, workflowId);
     if (plan.action !== 'resend') return this.steer(plan, item, own);
     if (own?.memo?.[REPLAY_MEMO] === plan.replay_id) return 'done';
-    // It must still be what was found: nobody has sent it again. Of a new delivery, and of a group's, there is no own
-    // execution until then, nor of one that is past Temporal's retention.
+    // It must still be what was found: nobody has sent it again. Until then, a new delivery, one of a group, and one
+    // past Temporal's retention have no execution of their own.
     const isAsFound = own === undefined || (item.workflow_id === undefined && own.runId === item.run_id);
     // Its row says that it has closed a moment before its execution ends.
     if (!target || !isAsFound) return 'skipped';

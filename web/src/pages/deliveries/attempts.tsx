@@ -130,7 +130,7 @@ function AttemptDetails({
 }
 
 /**
- * Where the time went: each step as long as it took, of the whole attempt. What is left was spent until the end, or for
+ * Where the time went: each step as long as it took, of the whole attempt. The rest was spent until the end, or for
  * nothing.
  */
 function Timings({ attempt }: { attempt: Attempt }) {

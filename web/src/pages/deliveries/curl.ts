@@ -1,8 +1,8 @@
 import type { Attempt, Delivery } from '../../api/types.js';
 
 /**
- * A command that makes the same request, to try an application with. The signature is not kept, so what stands there is
- * refused by whoever checks it.
+ * A command that makes the same request, to try an application with. The signature is not kept, so the placeholder
+ * fails every check.
  *
  * @param payload as it was received; absent if it cannot be read
  */

@@ -81,7 +81,7 @@ function Verdict({ delivery }: { delivery: DeliveryType }) {
   const verdict = useQuery({
     queryKey: ['verdict', delivery.id, status, delivery.attempts.length, next_attempt_at],
     queryFn: () => api.get('/v18.0/explain', { params: { query: { endpoint_id, event_id } } }),
-    // What stands still does not change otherwise.
+    // A delivery at rest changes only by actions.
     refetchInterval: isOpen(status) ? LIVE_MS : false,
     placeholderData: (before) => before,
   });

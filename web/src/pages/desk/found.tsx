@@ -21,7 +21,7 @@ interface Hit {
   account?: Found['account'] | undefined;
 }
 
-/** So many answers of the search are read: each asks about a thousand accounts and keys. */
+/** Number of search results that are read: each asks about a thousand accounts and keys. */
 const MOST_ANSWERS = 5;
 
 /** The page of what a search found; if that is one thing, the way to it. */

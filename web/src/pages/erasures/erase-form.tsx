@@ -41,7 +41,7 @@ export function EraseForm() {
       'The erasure has begun.',
       { quiet: true },
     )) as Erasure;
-    // Whoever may erase need not be allowed to read certificates: this one was the answer.
+    // A caller who may erase need not be allowed to read certificates; this one was in the response.
     queryClient.setQueryData(['erasure', erasure.id], erasure);
     void navigate({ to: '/$role/erasures/$id', params: { role, id: erasure.id } } as never);
   };

@@ -67,7 +67,7 @@ async function* chunksOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
 
 interface Line {
   after: string;
-  /** Of an event. */
+  /** Set for an event. */
   created_at?: string;
   delivery?: { created_at: string };
   change?: { at: string };

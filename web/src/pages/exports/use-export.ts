@@ -18,7 +18,7 @@ export interface Progress {
 /** How often the progress is shown anew, milliseconds. */
 const SHOWN_MS = 100;
 
-/** Downloads exports, one at a time. Whoever leaves the page stops it. */
+/** Downloads exports, one at a time. Leaving the page stops it. */
 export function useExport() {
   const [progress, setProgress] = useState<Progress>();
   const running = useRef<AbortController>(undefined);
@@ -33,7 +33,7 @@ export function useExport() {
       const sink = await openSink(nameOf(period));
       if (!sink) return;
       setProgress({ ...now });
-      // Whoever is acted for may change while it runs; whose export it is does not.
+      // The account that the application acts for may change during the export; the export's account does not.
       const headers = actingFor(actingAccount() ?? '');
       let shownAt = 0;
       try {

@@ -35,8 +35,8 @@ export function useStats(period: Period, endpointId?: string) {
 }
 
 /**
- * Of the deliveries that have come to an end by themselves, or are behind a failed attempt, the part that was
- * delivered, 0 to 1; absent if there are none. So an endpoint that fails now has no 100 %.
+ * Share of deliveries that were delivered, 0 to 1, among those that ended by themselves or are behind a failed attempt;
+ * absent if there are none. An endpoint that is failing now therefore has less than 100 %.
  */
 export function successRate(
   { delivered, exhausted, expired }: Stats['closed']['by_status'],

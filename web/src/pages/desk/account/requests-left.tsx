@@ -7,7 +7,7 @@ import { useRole } from '../../../ui/link.js';
 import { Failed, Loading } from '../../../ui/states.js';
 import { Time, useNow } from '../../../ui/time.js';
 
-/** Remainder of the limits of requests, for whoever is signed in, when they act for an account. */
+/** Remainder of the request limits of the person who is signed in, when they act for an account. */
 export function RequestsLeft({ account }: { account: string }) {
   const token = useSession(useRole())?.token ?? '';
   const holder = useHolderFor(account, true);

@@ -26,7 +26,7 @@ export interface EndpointInput extends DeliveryOptions {
   ordering?: 'key' | 'endpoint';
   order_skip?: 'exhausted';
   order_skip_after?: string;
-  /** Of a new one. */
+  /** Scheme of a new endpoint. */
   signature_scheme?: Scheme;
 }
 
