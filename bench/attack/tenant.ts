@@ -13,7 +13,7 @@ export interface Seen {
   acceptMs: number[];
   /** From the same to its arrival at the endpoint, on a new connection. */
   arriveMs: number[];
-  /** Of `/healthz`. */
+  /** Durations of `/healthz`. */
   healthMs: number[];
   /** Other answers, lost connections, and what did not arrive. */
   errors: Record<string, number>;

@@ -10,12 +10,12 @@
  */
 export const QUANTITIES = [
   'hooklineMs',
-  /** Of `hooklineMs`, that of the main thread, which is one core of a process at most. */
+  /** Part of `hooklineMs`: that of the main thread, which is one core of a process at most. */
   'mainThreadMs',
   'temporalMs',
   'postgresqlMs',
   'mongodbMs',
-  /** Of the program that sends events and takes deliveries. */
+  /** Time of the program that sends events and takes deliveries. */
   'programMs',
   'commits',
   'rows',

@@ -14,7 +14,7 @@ export interface Answer {
   /** 0 if the connection ended without an answer, or none came within a minute: `problem` says which. */
   status: number;
   problem?: string;
-  /** Of an event that was accepted. */
+  /** Id of the event, if it was accepted. */
   eventId?: string;
   /** As by `performance.now()`. */
   sentAt: number;

@@ -26,7 +26,7 @@ export async function usageOf(pid: number): Promise<Usage | undefined> {
 export interface TreeUsage {
   /** Milliseconds of processor time, user and system, of those that have ended as well. */
   cpuMs: number;
-  /** Of this, the main thread of the process that has used most: one thread is one core at most. */
+  /** Part of it: the main thread of the process that has used most. One thread is one core at most. */
   mainThreadMs: number;
 }
 

@@ -18,6 +18,8 @@ export type CertificateAuthority = ServerCertificate;
 const AUTHORITY_LIFE_MS = 730 * UNITS.d;
 /** An authority with less life than this is replaced: a demo must not expire while it runs. */
 const AUTHORITY_RESERVE_MS = 30 * UNITS.d;
+/** How long before now certificates begin: clocks of those who check them may be behind. */
+const BEGAN_MS = UNITS.h;
 /** P-256 because it is made in milliseconds, where RSA takes up to a second. */
 const KEY = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const;
 /** `GeneralName` choices of RFC 5280, section 4.2.1.6, as `selfsigned` numbers them. */
@@ -33,7 +35,7 @@ export async function createAuthority(commonName: string): Promise<CertificateAu
   const now = Date.now();
   const made = await generate([{ name: 'commonName', value: commonName }], {
     ...KEY,
-    notBeforeDate: new Date(now),
+    notBeforeDate: new Date(now - BEGAN_MS),
     notAfterDate: new Date(now + AUTHORITY_LIFE_MS),
     extensions: [
       { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
@@ -47,7 +49,7 @@ export async function createAuthority(commonName: string): Promise<CertificateAu
  * Signs a certificate for a TLS server. It passes Node's default checks for a client that trusts `ca.cert`.
  *
  * @param names what it is good for; clients check one of them against the host of the URL, addresses without brackets
- * @param options.notBefore default: now
+ * @param options.notBefore default: an hour ago
  * @param options.notAfter default: when the authority itself expires
  */
 export async function issueServerCertificate(
@@ -58,7 +60,7 @@ export async function issueServerCertificate(
   const made = await generate([{ name: 'commonName', value: 'Hookline local server' }], {
     ...KEY,
     ca,
-    notBeforeDate: options.notBefore ?? new Date(),
+    notBeforeDate: options.notBefore ?? new Date(Date.now() - BEGAN_MS),
     notAfterDate: options.notAfter ?? new Date(new X509Certificate(ca.cert).validTo),
     extensions: [
       { name: 'basicConstraints', cA: false, critical: true },

@@ -33,7 +33,7 @@ async function record(name: string, { settings, play }: Scenario): Promise<void>
   }
 }
 
-/** Who recorded a history, on which machine and in which folder, is nobody's business. */
+/** Removes user, machine and folder of the recording from a history. */
 function anonymize(json: string): string {
   return json
     .replace(/("identity": )"[^"]*"/g, '$1"recorder"')

@@ -70,7 +70,7 @@ export const PROXIED = { HOOKLINE_PROXY_HOPS: '1' };
 /** Published below a path of another server. */
 export const BELOW_A_PATH = { HOOKLINE_PUBLIC_URL: 'https://example.com/hooks' };
 
-/** Whoever tries a password five times is refused, by address. */
+/** Settings that refuse an address after five tries of a password. */
 export const FIVE_LOGINS = { ...PROXIED, HOOKLINE_RATE_LIMIT_LOGIN: '5/1d' };
 
 /** Endpoints are verified, once asked: they are asked again an hour later. Each of their deliveries is an execution. */

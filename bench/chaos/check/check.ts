@@ -1,8 +1,10 @@
+import { clock } from './clock-rules.js';
 import type { Collected } from './collected.js';
 import { early, genuine, lost, repeated, stuck, twice } from './delivery-rules.js';
+import { feed } from './feed-rules.js';
 import type { Check, Finding } from './finding.js';
 import { matchAll, recordOf, successesOf } from './matching.js';
-import { feed, order } from './order-rules.js';
+import { order } from './order-rules.js';
 import { acts, deliveryViews, erased, eventViews, proofs } from './view-rules.js';
 
 const CHECKS: readonly Check[] = [
@@ -12,6 +14,7 @@ const CHECKS: readonly Check[] = [
   early,
   order,
   feed,
+  clock,
   repeated,
   genuine,
   deliveryViews,

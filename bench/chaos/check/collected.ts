@@ -1,3 +1,5 @@
+import type { OrderRule } from '../../../src/domain/event/ordering.js';
+
 /**
  * Everything that a run saw, as plain data: what producers were answered, what receivers got, what every view of
  * Hookline says afterwards. The rules of the checker are functions of it.
@@ -29,7 +31,7 @@ export interface Posted {
   accountId: string;
   /** In the payload: it says which post an event is of. */
   orderId: string;
-  /** Of the payload. */
+  /** SHA-256 of the payload. */
   sha256: string;
   subject: string;
   /**
@@ -49,7 +51,7 @@ export interface Posted {
   isGivenUp?: true;
   /** The event's ids in all 202, each once. */
   eventIds: string[];
-  /** Of the first 202, milliseconds since the epoch. */
+  /** Time of the first 202, milliseconds since the epoch. */
   acknowledgedMs?: number;
   /** Deliveries that the 202 named, or their number. */
   deliveryIds?: string[];
@@ -66,8 +68,8 @@ export interface Received {
   atMs: number;
   sha256: string;
   isSigned: boolean;
-  /** `webhook-order`. */
-  order?: { number: number; key: string };
+  /** `webhook-order`; absent where there was none, or none of its form. */
+  order?: { number: number; previous?: number; key?: string };
   /** The status that was sent; absent where there was no answer, or none that is HTTP. */
   answered?: number;
   answeredMs?: number;
@@ -82,16 +84,22 @@ export interface EndpointFacts {
   path: string;
   /** Waits between attempts, milliseconds. */
   schedule: readonly number[];
-  /** Its deliveries are in the order of their keys. */
-  isOrdered?: true;
+  /** Absent: its deliveries are in no order. */
+  order?: OrderRule;
 }
 
-/** Event ids in the feed of an account. */
+/** An event as the feed shows it. */
+export interface FeedItem {
+  id: string;
+  position: string;
+}
+
+/** The feed of an account. */
 export interface FeedViews {
   /** By a reader that went on from page to page during the faults, in the order in which it got them. */
-  followed: string[];
+  followed: FeedItem[];
   /** From the beginning, after the faults. */
-  whole: string[];
+  whole: FeedItem[];
 }
 
 /** Something that was made to fail. Milliseconds since the epoch. */

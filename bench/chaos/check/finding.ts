@@ -6,8 +6,10 @@ export const RULES = {
   stuck: 'something is open although nothing hinders it',
   twice: 'a producer that sent an event again got another one, or it was started twice',
   early: 'an attempt came before the schedule, its Retry-After or its event allowed it',
-  order: 'a delivery came before one in front of it, or its number is not as its producer posted',
-  feed: 'a reader of the feed was not given an event',
+  order:
+    'a delivery came before one in front of it, or its number is not as its producer posted, or one is left out',
+  feed: 'a reader of the feed was not given an event, or in another order, or twice',
+  clock: 'a time that Hookline tells is minutes from when it was',
   repeated: 'a delivery that had succeeded was sent again, and no fault was near',
   unrecorded: 'a receiver got a request that the record lacks, and no fault was near',
   invented: 'a view shows what nobody posted, or an attempt that no receiver saw',

@@ -1,8 +1,13 @@
+import { parseDuration } from '../../../src/domain/basics/duration.js';
 import { groupedBy } from '../../../src/domain/basics/objects.js';
-import type { Collected, DeliveryViews, Received } from './collected.js';
+import type { OrderRule } from '../../../src/domain/event/ordering.js';
+import type { DeliveryViews, Posted, Received } from './collected.js';
 import { wasResent } from './delivery-rules.js';
 import type { Check, Finding } from './finding.js';
 import { isSuccess, recordOf } from './matching.js';
+
+/** Processes read MongoDB's time over networks that can be slow, so two of them can differ by this. Milliseconds. */
+const CLOCKS_DIFFER_MS = 1_000;
 
 /** Requests of one number of an endpoint and a key. */
 interface Place {
@@ -13,105 +18,169 @@ interface Place {
   doneMs: number | undefined;
 }
 
+/** Requests of one order at an endpoint, and its deliveries. */
+interface Stream {
+  rule: OrderRule;
+  requests: readonly Received[];
+  /** By number. */
+  places: readonly Place[];
+  /** Deliveries to the endpoint, by event. */
+  views: ReadonlyMap<string, DeliveryViews>;
+  posted: ReadonlyMap<string, Posted>;
+}
+
 /**
  * At endpoints in order no delivery comes before those in front of it were delivered, but for those that were
- * cancelled; each event has one number; and numbers are in the order in which a producer posted one after another.
+ * cancelled or that the endpoint's rule skips; each event has one number, and no number is left out; and numbers are
+ * in the order in which a producer posted one after another.
  */
 export const order: Check = (collected) => {
   const posted = new Map(collected.posted.flatMap((one) => one.eventIds.map((id) => [id, one] as const)));
-  return collected.endpoints
-    .filter(({ isOrdered }) => isOrdered)
-    .flatMap(({ id: endpointId, path }) => {
-      const views = new Map(
-        collected.deliveries
-          .filter((each) => each.endpointId === endpointId)
-          .map((each) => [each.eventId, each]),
-      );
-      const ofKeys = groupedBy(
-        collected.received.filter((request) => request.path === path && request.order),
-        ({ order: of }) => of?.key ?? '',
-      );
-      return [...ofKeys].flatMap(([key, requests]) => {
-        const about = `${path} ${key}`;
-        const { places, findings } = placesOf(about, requests);
-        return [
-          ...findings,
-          ...places.flatMap((place, at) => overtaken(about, place, places.slice(0, at), views)),
-          ...places.flatMap((place, at): Finding[] => {
-            const [own, next] = [posted.get(place.eventId), posted.get(places[at + 1]?.eventId ?? '')];
-            const isWrong = own && next && !own.scheduled && !next.scheduled && isAfter(own, next);
-            if (!isWrong) return [];
-            const text = `number ${place.number} was posted after the response to the event of a later number`;
-            return [{ rule: 'order', id: about, text }];
-          }),
-        ];
-      });
-    });
-};
-
-/** A reader of the feed gets every event, also one that goes on from page to page while others are accepted. */
-export const feed: Check = ({ feeds, posted }) =>
-  Object.entries(feeds).flatMap(([accountId, { followed, whole }]) => {
-    const accepted = posted.filter((one) => one.accountId === accountId).flatMap(({ eventIds }) => eventIds);
-    const lacks = (name: string, ids: readonly string[], all: readonly string[]) => {
-      const known = new Set(ids);
-      return [...new Set(all)]
-        .filter((id) => !known.has(id))
-        .map((id): Finding => ({ rule: 'feed', id, text: `${name} did not get it` }));
-    };
+  return collected.endpoints.flatMap(({ id: endpointId, path, order: rule }) => {
+    if (!rule) return [];
+    const deliveries = collected.deliveries.filter((each) => each.endpointId === endpointId);
+    const views = new Map(deliveries.map((each) => [each.eventId, each]));
+    const requests = collected.received.filter((request) => request.path === path);
+    const ofKeys = groupedBy(
+      requests.filter(({ order: of }) => of),
+      ({ order: of }) => of?.key ?? '',
+    );
+    const say =
+      (about: string) =>
+      (text: string): Finding => ({ rule: 'order', id: about, text });
     return [
-      ...lacks('a reader that followed', followed, [...accepted, ...whole]),
-      ...lacks('a reader from the beginning', whole, accepted),
+      ...withoutNumber(requests, views).map(say(path)),
+      ...[...ofKeys].flatMap(([key, some]) => {
+        const stream = { rule, requests: some, places: placesOf(some), views, posted };
+        return STREAM_RULES.flatMap((broken) => broken(stream)).map(say(`${path} ${key}`));
+      }),
     ];
   });
+};
 
-function placesOf(about: string, requests: readonly Received[]) {
-  const places = new Map<number, Place>();
-  const findings: Finding[] = [];
-  for (const request of requests) {
-    const { eventId, atMs, order: { number = 0 } = {} } = request;
-    const doneMs = isSuccess(request) ? request.answeredMs : undefined;
-    const known = places.get(number);
-    if (!known) places.set(number, { number, eventId, firstMs: atMs, doneMs });
-    else if (known.eventId === eventId) known.doneMs ??= doneMs;
-    else
-      findings.push({
-        rule: 'order',
-        id: about,
-        text: `number ${number} is of ${known.eventId} and of ${eventId}`,
-      });
-  }
-  const sorted = [...places.values()].sort((a, b) => a.number - b.number);
-  const events = groupedBy(sorted, ({ eventId }) => eventId);
-  for (const [eventId, some] of events)
-    if (some.length > 1)
-      findings.push({
-        rule: 'order',
-        id: about,
-        text: `${eventId} has the numbers ${some.map(({ number }) => number)}`,
-      });
-  return { places: sorted, findings };
+/** Each has its findings in a stream, in words. */
+const STREAM_RULES: readonly ((stream: Stream) => string[])[] = [
+  numberedTwice,
+  wrongHeaders,
+  overtaken,
+  leftOut,
+  postedLater,
+];
+
+/** A delivery that was sent again may have no number: its endpoint got it by a replay. */
+function withoutNumber(requests: readonly Received[], views: Stream['views']): string[] {
+  return requests
+    .filter(({ eventId, order: of }) => {
+      const delivery = views.get(eventId);
+      return !of && !(delivery && wasResent(delivery));
+    })
+    .map(({ eventId }) => `${eventId} came without a number`);
 }
 
-function overtaken(
-  about: string,
-  place: Place,
-  before: readonly Place[],
-  views: ReadonlyMap<string, DeliveryViews>,
-): Finding[] {
-  return before.flatMap((one): Finding[] => {
-    const of = views.get(one.eventId);
-    const isFree = of && (recordOf(of)?.status === 'cancelled' || wasResent(of));
-    if (isFree || (one.doneMs !== undefined && one.doneMs <= place.firstMs)) return [];
-    const done =
-      one.doneMs === undefined ? 'was not delivered' : `was delivered ${one.doneMs - place.firstMs} ms later`;
+function placesOf(requests: readonly Received[]): Place[] {
+  const places = new Map<string, Place>();
+  for (const request of requests) {
+    const { eventId, atMs, order: { number = 0 } = {} } = request;
+    const id = `${number} ${eventId}`;
+    const place = places.get(id) ?? { number, eventId, firstMs: atMs, doneMs: undefined };
+    if (isSuccess(request)) place.doneMs ??= request.answeredMs;
+    places.set(id, place);
+  }
+  return [...places.values()].sort((a, b) => a.number - b.number);
+}
+
+function numberedTwice({ places }: Stream): string[] {
+  const numbers = [...groupedBy(places, ({ number }) => number)];
+  const events = [...groupedBy(places, ({ eventId }) => eventId)];
+  return [
+    ...numbers
+      .filter(([, some]) => some.length > 1)
+      .map(
+        ([number, some]) => `number ${number} is of ${some.map(({ eventId }) => eventId).join(' and of ')}`,
+      ),
+    ...events
+      .filter(([, some]) => some.length > 1)
+      .map(([eventId, some]) => `${eventId} has the numbers ${some.map(({ number }) => number)}`),
+  ];
+}
+
+/**
+ * Numbers have no gaps, so the one before is lower by one. Else a receiver that has the one before would take for
+ * complete what is not, or wait for what there is not.
+ */
+function wrongHeaders({ requests, rule }: Stream): string[] {
+  return requests.flatMap(({ order: { number = 0, previous, key } = {} }) => {
+    const isKeyWrong = (key === undefined) !== (rule.ordering === 'endpoint');
     return [
-      { rule: 'order', id: about, text: `number ${place.number} came before ${one.number}, which ${done}` },
+      ...((previous ?? 0) === number - 1 ? [] : [`number ${number} names ${previous} as the one before`]),
+      ...(isKeyWrong ? [`number ${number} came ${key === undefined ? 'without a' : 'with the'} key`] : []),
     ];
+  });
+}
+
+/** A delivery comes after all in front of it. */
+function overtaken({ rule, places, views, posted }: Stream): string[] {
+  return places.flatMap(({ number, firstMs }, at) =>
+    places.slice(0, at).flatMap((before) => {
+      const { eventId, doneMs } = before;
+      const isDone = doneMs !== undefined && doneMs <= firstMs;
+      if (isDone || before.number === number) return [];
+      if (isGivenUp(rule, views.get(eventId), posted.get(eventId), firstMs)) return [];
+      const done = doneMs === undefined ? 'was not delivered' : `was delivered ${doneMs - firstMs} ms later`;
+      return [`number ${number} came before ${before.number}, which ${done}`];
+    }),
+  );
+}
+
+/**
+ * Whether a delivery held up nobody at a time, by what somebody did to it or by the endpoint's rule.
+ *
+ * @param atMs milliseconds since the epoch
+ */
+function isGivenUp(
+  { order_skip, order_skip_after }: OrderRule,
+  delivery: DeliveryViews | undefined,
+  event: Posted | undefined,
+  atMs: number,
+): boolean {
+  const record = delivery && recordOf(delivery);
+  if (delivery && (record?.status === 'cancelled' || wasResent(delivery))) return true;
+  if (order_skip === 'exhausted' && Date.parse(record?.closed_at ?? '') <= atMs) return true;
+  // It took its place after it was posted, and held up others after that.
+  const heldUpMs = atMs - (event?.postedMs ?? 0) + CLOCKS_DIFFER_MS;
+  return order_skip_after !== undefined && heldUpMs >= parseDuration(order_skip_after);
+}
+
+/** A number that never came is of a delivery that was given up before its receiver got a request. */
+function leftOut({ rule, requests, places, views, posted }: Stream): string[] {
+  const numbers = new Set(places.map(({ number }) => number));
+  const absent = Array.from({ length: Math.max(0, ...numbers) }, (_, index) => index + 1).filter(
+    (number) => !numbers.has(number),
+  );
+  if (absent.length === 0) return [];
+  const came = new Set(requests.map(({ eventId }) => eventId));
+  const orderKey = posted.get(places[0]?.eventId ?? '')?.orderKey;
+  const givenUp = [...views.values()].filter((delivery) => {
+    const event = posted.get(delivery.eventId);
+    const isOfOrder = rule.ordering === 'endpoint' || !event || event.orderKey === orderKey;
+    return (
+      isOfOrder && !came.has(delivery.eventId) && isGivenUp(rule, delivery, event, Number.POSITIVE_INFINITY)
+    );
+  });
+  return absent.length <= givenUp.length
+    ? []
+    : [`the numbers ${absent} never came, and ${givenUp.length} deliveries were given up before`];
+}
+
+function postedLater({ places, posted }: Stream): string[] {
+  return places.flatMap(({ number, eventId }, at) => {
+    const [own, next] = [posted.get(eventId), posted.get(places[at + 1]?.eventId ?? '')];
+    if (!own || !next || own.scheduled || next.scheduled || !isAfter(own, next)) return [];
+    return [`number ${number} was posted after the response to the event of a later number`];
   });
 }
 
 /** Whether an event was posted after another one had been accepted. */
-function isAfter(own: Collected['posted'][number], other: Collected['posted'][number]): boolean {
+function isAfter(own: Posted, other: Posted): boolean {
   return (own.postedMs ?? 0) > (other.acknowledgedMs ?? Number.POSITIVE_INFINITY);
 }

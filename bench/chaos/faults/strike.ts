@@ -10,6 +10,9 @@ import { fillDisk, freezeServer, restartServer } from './servers.js';
 /** How late packets are on a slow network, milliseconds. */
 const SLOW_MS = 250;
 
+/** How far a clock is set: further than receivers let the time of a request be off. Seconds. */
+const STEP_S = [6 * 60, 15 * 60] as const;
+
 /** Makes a fault, has it last as long as planned, and undoes it. */
 type Strike = (world: World, forMs: number, pick: number) => Promise<void>;
 
@@ -18,6 +21,21 @@ const node =
   async ({ nodes }, forMs, pick) => {
     const one = picked(nodes, pick);
     if (one) await act(one, forMs);
+  };
+
+/** A process begins with a clock that is ahead or behind; later, while it works, its clock is set right. */
+const clock =
+  (way: 1 | -1): Strike =>
+  async ({ nodes, clocks }, forMs, pick) => {
+    const [one, its] = [picked(nodes, pick), picked(clocks, pick)];
+    if (!one || !its) return;
+    const [least, most] = STEP_S;
+    await one.stop();
+    await its.shift(way * Math.round(least + (most - least) * ((pick * 7) % 1)));
+    one.start(its.environment);
+    await one.ready();
+    await delay(forMs);
+    await its.shift(0);
   };
 
 const link =
@@ -57,6 +75,8 @@ const STRIKES: Record<FaultName, Strike> = {
     one.start();
     await one.ready();
   }),
+  'node-clock-ahead': clock(1),
+  'node-clock-behind': clock(-1),
   async 'nodes-rolled'({ nodes }) {
     for (const one of nodes) {
       await one.stop();

@@ -20,6 +20,16 @@ export const FAULT_KINDS = [
   kind('node-killed', 'node', 'a Hookline process is killed (SIGKILL) and started again'),
   kind('node-frozen', 'node', 'a Hookline process is stopped (SIGSTOP) and goes on (SIGCONT)'),
   kind('node-restarted', 'node', 'a Hookline process is told to stop (SIGTERM) and started again'),
+  kind(
+    'node-clock-ahead',
+    'node',
+    'a Hookline process is restarted with a clock that is ahead, and set right later',
+  ),
+  kind(
+    'node-clock-behind',
+    'node',
+    'a Hookline process is restarted with a clock that is behind, and set right later',
+  ),
   kind('nodes-rolled', 'nodes', 'all Hookline processes are restarted, one after another'),
   kind('nodes-killed', 'nodes', 'all Hookline processes are killed at once and started again'),
   kind('temporal-killed', 'temporal', 'Temporal is killed and started again'),

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FeedViews } from '../check/collected.js';
+import type { FeedItem, FeedViews } from '../check/collected.js';
 import { ask } from './client.js';
 import type { World } from './world.js';
 
@@ -18,8 +18,8 @@ export function followFeeds({ accounts, nodes }: World): FeedFollowers {
   let isOver = false;
 
   /** @param wait for events to come, until everything is over */
-  async function read(key: string, wait: boolean): Promise<string[]> {
-    const ids: string[] = [];
+  async function read(key: string, wait: boolean): Promise<FeedItem[]> {
+    const items: FeedItem[] = [];
     let after: string | undefined;
     for (let turn = 0; ; turn += 1) {
       const isLast = isOver;
@@ -31,9 +31,9 @@ export function followFeeds({ accounts, nodes }: World): FeedFollowers {
         await delay(AGAIN_MS);
         continue;
       }
-      ids.push(...json.data.map(({ id }: { id: string }) => id));
+      items.push(...json.data.map(({ id, position }: FeedItem) => ({ id, position })));
       after = json.paging.cursors?.after ?? after;
-      if (json.data.length === 0 && (isLast || !wait) && json.paging.next === undefined) return ids;
+      if (json.data.length === 0 && (isLast || !wait) && json.paging.next === undefined) return items;
     }
   }
 

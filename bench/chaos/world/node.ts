@@ -19,8 +19,8 @@ export interface ChaosNode {
   readonly guardPid: number | undefined;
   /** How often it ended without being told to. */
   readonly ended: number;
-  /** Starts it. */
-  start(): void;
+  /** Starts it. @param more of its environment, until it ends */
+  start(more?: Record<string, string>): void;
   /** Whether it says that it is ready. */
   isReady(): Promise<boolean>;
   /** Waits until it is. @throws where that takes too long */
@@ -44,7 +44,7 @@ export function chaosNode(environment: Record<string, string>, port: number, log
       ({ ok }) => ok,
       () => false,
     );
-  const start = () => {
+  const start = (more: Record<string, string> = {}) => {
     isWanted = true;
     if (running) return;
     const log = openSync(logFile, 'a');
@@ -56,6 +56,7 @@ export function chaosNode(environment: Record<string, string>, port: number, log
         HOME: process.env['HOME'],
         MALLOC_ARENA_MAX: '2',
         ...environment,
+        ...more,
         HOOKLINE_PORT: String(port),
       },
     });

@@ -112,8 +112,14 @@ export async function startReceivers(authority: CertificateAuthority): Promise<R
 
 /** `webhook-order: 42;previous=41;key="o:pX3n0bVv2l7Yc1dK"` */
 function orderOf(header = ''): Pick<Received, 'order'> {
-  const [, number, key] = /^(\d+);(?:previous=\d+;)?key="([^"]*)"$/.exec(header) ?? [];
-  return number === undefined || key === undefined ? {} : { order: { number: Number(number), key } };
+  const [, number, previous, key] = /^(\d+)(?:;previous=(\d+))?(?:;key="([^"]*)")?$/.exec(header) ?? [];
+  if (number === undefined) return {};
+  const order = {
+    number: Number(number),
+    ...(previous !== undefined && { previous: Number(previous) }),
+    ...(key !== undefined && { key }),
+  };
+  return { order };
 }
 
 function isSignedWith(secret: string, body: string, headers: Record<string, string>): boolean {

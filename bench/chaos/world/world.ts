@@ -8,7 +8,9 @@ import type { Settings } from '../../../src/config/schema.js';
 import { ACCOUNT_SCOPES, OPERATOR_SCOPES, type Scope } from '../../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { parseRetrySchedule } from '../../../src/domain/endpoint/retry-schedule.js';
+import type { OrderRule } from '../../../src/domain/event/ordering.js';
 import { connectDatabase } from '../../../src/models/database.js';
+import { type ShiftedClock, shiftedClock } from '../../../test/support/programs/shifted-clock.js';
 import { type BenchServers, startServers } from '../../support/system.js';
 import type { EndpointFacts } from '../check/collected.js';
 import { ask } from './client.js';
@@ -25,7 +27,7 @@ export interface ChaosAccount {
   endpointIds: string[];
   /** Its events are sent without `Idempotency-Key` now and then. */
   isCareless: boolean;
-  /** It has endpoints in order: its events have order keys. */
+  /** Its endpoints are in order: its events have order keys. */
   isOrdered: boolean;
 }
 
@@ -33,6 +35,8 @@ export interface ChaosAccount {
 export interface World {
   servers: BenchServers;
   nodes: ChaosNode[];
+  /** A clock for each process that a fault can start it with. */
+  clocks: ShiftedClock[];
   /** From each process to Temporal and to MongoDB, and from producers to it; in the order of the processes. */
   links: { temporal: Link[]; mongodb: Link[]; api: Link[] };
   /** From Hookline to each receiver, by its path. */
@@ -44,7 +48,7 @@ export interface World {
   secrets: Map<string, string[]>;
   /** Acts for every account. */
   operatorKey: string;
-  /** Of a process that reaches the servers directly. */
+  /** Environment of a process that reaches the servers directly. */
   environment: Record<string, string>;
   settings: Settings;
   /** Where what the processes write stands. */
@@ -54,23 +58,33 @@ export interface World {
 
 /** Waits between attempts: more of them than a run can use up. */
 const SCHEDULE = ['500ms,1s,1s,2s,2s,3s', ...Array.from({ length: 40 }, () => '4s')].join();
-/** Of an endpoint whose deliveries are given up soon. */
+/** Schedule of an endpoint whose deliveries are given up soon. */
 const SHORT_SCHEDULE = '500ms,1s';
 
-const ACCOUNTS: {
-  name: string;
-  share: number;
-  schedules: (string | undefined)[];
-  isCareless?: true;
-  isOrdered?: true;
-}[] = [
-  { name: 'shop', share: 0.35, schedules: [undefined, undefined, SHORT_SCHEDULE] },
-  { name: 'market', share: 0.33, schedules: [undefined, undefined], isCareless: true },
-  { name: 'ledger', share: 0.1, schedules: [undefined, undefined], isOrdered: true },
+/** How an endpoint is registered. */
+interface EndpointSetup {
+  /** Absent: {@link SCHEDULE}. */
+  schedule?: string;
+  order?: OrderRule;
+}
+
+const ACCOUNTS: { name: string; share: number; endpoints: EndpointSetup[]; isCareless?: true }[] = [
+  { name: 'shop', share: 0.35, endpoints: [{}, {}, { schedule: SHORT_SCHEDULE }] },
+  { name: 'market', share: 0.33, endpoints: [{}, {}], isCareless: true },
+  {
+    name: 'ledger',
+    share: 0.1,
+    endpoints: [
+      { order: { ordering: 'key' } },
+      { order: { ordering: 'endpoint' } },
+      { order: { ordering: 'key', order_skip: 'exhausted' }, schedule: SHORT_SCHEDULE },
+      { order: { ordering: 'endpoint', order_skip_after: '4s' } },
+    ],
+  },
   // More than an answer lists, and than go into the deliveries of an ordinary group.
-  { name: 'wide', share: 0.02, schedules: Array.from({ length: 12 }, () => undefined) },
+  { name: 'wide', share: 0.02, endpoints: Array.from({ length: 12 }, () => ({})) },
   // Is deleted on the way.
-  { name: 'leaving', share: 0.2, schedules: [undefined] },
+  { name: 'leaving', share: 0.2, endpoints: [{}] },
 ];
 
 /**
@@ -126,8 +140,12 @@ async function fill(
   };
   const links: World['links'] = { temporal: [], mongodb: [], api: [] };
   const nodes: ChaosNode[] = [];
+  const clocks: ShiftedClock[] = [];
   const mongodb = new URL(environment['MONGODB_URI'] ?? '');
   for (let number = 0; number < nodeCount; number += 1) {
+    const clock = await shiftedClock(0);
+    closing.push(() => clock.close());
+    clocks.push(clock);
     const port = await freePort();
     const toTemporal = await link(Number(servers.temporalAddress.split(':')[1]));
     const toMongodb = await link(Number(mongodb.port));
@@ -156,6 +174,7 @@ async function fill(
   const world: World = {
     servers,
     nodes,
+    clocks,
     links,
     toReceivers: new Map(),
     receivers,
@@ -176,17 +195,17 @@ async function fill(
   };
   try {
     world.operatorKey = (await newKey('operator', OPERATOR_SCOPES)).key;
-    for (const { schedules, isCareless = false, isOrdered = false, ...account } of ACCOUNTS) {
+    for (const { endpoints, isCareless = false, ...account } of ACCOUNTS) {
       const made = {
         ...account,
         isCareless,
-        isOrdered,
+        isOrdered: endpoints.some(({ order }) => order),
         ...(await newKey(account.name, ACCOUNT_SCOPES)),
         endpointIds: [],
       };
       world.accounts.push(made);
-      for (const [number, schedule] of schedules.entries())
-        await register(world, made, `/${account.name}-${number}`, schedule, await link(receivers.port));
+      for (const [number, setup] of endpoints.entries())
+        await register(world, made, `/${account.name}-${number}`, setup, await link(receivers.port));
     }
   } finally {
     await database.close();
@@ -198,7 +217,7 @@ async function register(
   world: World,
   account: ChaosAccount,
   path: string,
-  schedule: string | undefined,
+  { schedule, order }: EndpointSetup,
   toReceiver: Link,
 ): Promise<void> {
   const { status, json, text } = await ask(
@@ -211,7 +230,7 @@ async function register(
         target_url: `https://localhost:${toReceiver.port}${path}`,
         event_kinds: ['purchase'],
         ...(schedule !== undefined && { retry_schedule: schedule.split(',') }),
-        ...(account.isOrdered && { ordering: 'key' }),
+        ...order,
       },
     },
   );
@@ -224,6 +243,6 @@ async function register(
     accountId: account.id,
     path,
     schedule: parseRetrySchedule(schedule ?? SCHEDULE),
-    ...(account.isOrdered && { isOrdered: true as const }),
+    ...(order && { order }),
   });
 }

@@ -17,7 +17,7 @@ const RECEIVER = `
   });
   server.listen(0, '127.0.0.1', () => process.stdout.write(server.address().port + '\\n'));`;
 
-/** Of an attempt: time for its request to arrive on a slow machine. */
+/** Time limit of an attempt: its request has to arrive on a slow machine. */
 const TIMEOUT_MS = 1_500;
 
 describe('the poster of a process that is busy', () => {

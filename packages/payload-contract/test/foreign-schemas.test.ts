@@ -15,7 +15,7 @@ function mistakesOf(schema: object): string[] {
 
 const address = z.object({ city: z.string() }).meta({ id: 'Address', title: 'An address', deprecated: true });
 
-/** Of zod, written by its own function. */
+/** Schemas of zod, written by its own function. */
 const ZOD: Record<string, z.ZodType> = {
   texts: z.object({ email: z.email(), url: z.url(), id: z.uuid(), at: z.iso.datetime(), day: z.iso.date() }),
   'formats that no standard has': z.object({

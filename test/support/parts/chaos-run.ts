@@ -4,6 +4,7 @@ import type {
   AttemptFacts,
   Collected,
   DeliveryViews,
+  FeedItem,
   FullRow,
   Received,
 } from '../../../bench/chaos/check/collected.js';
@@ -42,6 +43,10 @@ export function request(number: number, afterMs: number, more: Partial<Received>
     ...more,
   };
 }
+
+/** Events in a feed, none of them late. */
+export const inFeed = (...ids: string[]): FeedItem[] =>
+  ids.map((id) => ({ id, position: id.slice('evt_'.length) }));
 
 /**
  * An event with one delivery, which is well: refused once, and delivered after the first wait. A rule is broken by
@@ -101,7 +106,7 @@ export function wellRun() {
         deliveryCount: 1,
       },
     ],
-    feeds: { [ACCOUNT]: { followed: [EVENT], whole: [EVENT] } },
+    feeds: { [ACCOUNT]: { followed: inFeed(EVENT), whole: inFeed(EVENT) } } as Collected['feeds'],
     received: [request(1, 0, { answered: 503, answeredMs: BEGAN + 5 }), request(2, 1_010)],
     endpoints: [{ id: ENDPOINT, accountId: ACCOUNT, path: '/shop-0', schedule: [1_000] }],
     disruptions: [] as Collected['disruptions'],

@@ -23,7 +23,7 @@ export function delivery(
 export function fakeStarts() {
   const starts: {
     how: 'alone' | 'group';
-    /** Of the group. */
+    /** Id of the group. */
     id: string | undefined;
     deliveries: readonly PendingDelivery[];
     finish(): void;

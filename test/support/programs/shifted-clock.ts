@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 
 /** From Debian's package `libfaketime`: everything in the process has that clock, also the SDK's native part. */
 const LIBRARIES = ['x86_64', 'aarch64'].map(
   (machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`,
 );
-/** Where there is none, JavaScript alone has it. */
-const PRELOAD = fileURLToPath(new URL('shift-clock.mjs', import.meta.url));
+/** Where there is none, JavaScript alone has it. A build leaves this file where it is. */
+const PRELOAD = resolve('test/support/programs/shift-clock.mjs');
 
 /** The clock of a process, which is as far from that of this machine as a test says. */
 export interface ShiftedClock {

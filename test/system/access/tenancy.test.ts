@@ -17,7 +17,7 @@ interface Operation {
   requestBody?: unknown;
 }
 
-/** Whom the victim's event is about. */
+/** Subject of the victim's event. */
 const SUBJECT = 'ada@example.com';
 /** Operations whose paths name what every account may have, and no id of one. */
 const NAMES = new Set([

@@ -23,7 +23,7 @@ describe('alerts for people', () => {
   let endpoint: Receiver;
   let system: TestSystem;
   let client: ApiClient;
-  /** Of the workflows of the channels, as the first test leaves them. */
+  /** Runs of the channels' workflows, as the first test leaves them. */
   const firstRuns = new Map<string, string>();
   const handleOf = (channel: (typeof CHANNELS)[number]) =>
     system.temporal.client.workflow.getHandle(alertsWorkflowId(system.settings.HOOKLINE_TASK_QUEUE, channel));

@@ -202,7 +202,7 @@ async function readExamples(): Promise<[string, RegExp, unknown][]> {
   );
 }
 
-/** Whoever waits for an end comes to it. */
+/** Delivery that has closed, so that commands which wait for the end stop. */
 const CLOSED = {
   closed_at: '2026-11-21T12:00:00.000Z',
   failed: 1,

@@ -117,8 +117,8 @@ describe('deliveries by their attempts', () => {
   }
 
   /**
-   * Of a group, of an earlier run, and one that had no answer: where attempts are read, not how they are compared,
-   * which is a unit test's.
+   * Attempts of a group, of an earlier run, and one without a response: this shows where attempts are read; a unit test
+   * shows how they are compared.
    */
   const KINDS = Object.keys(FILTERS).filter((query) =>
     /^any_attempt_(status_code=50[03]|error_code)[^&]*$/.test(query),

@@ -15,7 +15,7 @@ import {
 import { ONE_BY_ONE, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-/** Of an attempt. */
+/** Time limit of an attempt. */
 const TIMEOUT_S = 5;
 
 describe('retries', () => {

@@ -8,7 +8,7 @@ import { databaseIn, servers } from '../../support/servers.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-/** Of the endpoint, with what nobody else knows. */
+/** Path of the endpoint, which nobody else knows. */
 const PATH = '/hooks/0f3c';
 
 describe('an attempt that ends while MongoDB cannot write [world]', () => {

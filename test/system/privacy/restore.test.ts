@@ -31,7 +31,7 @@ describe('erasures after a restore [world]', () => {
   let client: ApiClient;
   let gone: ApiClient;
   let operator: ApiClient;
-  /** Of each an event that was delivered to one endpoint, and is retried at another. */
+  /** People, each with an event that was delivered to one endpoint and is retried at another. */
   const people: Record<string, { id: string; delivered: string; retrying: string }> = {};
   let leaving: typeof people;
   let erasure: Erasure;

@@ -73,7 +73,7 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
     );
     return output.split('\n').filter((line) => line.includes(client.accountId));
   };
-  /** That a sequence is named everywhere, and numbers go on above all that can have been given. */
+  /** Asserts that a sequence is named everywhere, and that numbers go on above all that can have been given. */
   const isNamed = async (how: RegExp, given: number) => {
     const { status, json } = await get();
     assert.deepEqual([status, json.code], [409, 'record_altered']);

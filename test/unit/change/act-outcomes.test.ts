@@ -11,7 +11,7 @@ const KEY = { event_id: 'evt_01J00000000000000000000000', endpoint_id: 'ep_01J00
 const DELIVERY = 'dlv_01J00000000000000000000000_01J00000000000000000000000';
 const OWN = deliveryWorkflowId(ACCOUNT, KEY);
 const NAME = 'chg_01J00000000000000000000000';
-/** Of its update. */
+/** Id of the update that does the act. */
 const UPDATE = `${NAME} ${DELIVERY}`;
 const REPLAY = 'rpl_01J00000000000000000000000';
 const HOUR_MS = 3_600_000;

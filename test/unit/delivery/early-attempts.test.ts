@@ -13,7 +13,7 @@ import { GroupMachine } from '../../../src/domain/delivery/delivery-group.js';
 import type { MadeAttempts } from '../../../src/domain/records/row/attempt-orders.js';
 import { until } from '../../support/until.js';
 
-/** That an activity fails, as some do here, is no news. */
+/** Quiet: some activities fail here on purpose. */
 const logger = new DefaultLogger('ERROR');
 const EVENT = {
   account_id: 'acct_1',

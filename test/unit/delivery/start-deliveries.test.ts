@@ -4,7 +4,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { FanOutPorts } from '../../../activities/delivery/start-deliveries.js';
 import { createStartDeliveries } from '../../../activities/delivery/start-deliveries.js';
 
-/** That an activity fails, as one does here, is no news. */
+/** Quiet: an activity fails here on purpose. */
 const logger = new DefaultLogger('ERROR');
 describe('starting the deliveries of a fan-out', () => {
   /** Starts places 0 to 640, or from the last heartbeat on; some may fail. */

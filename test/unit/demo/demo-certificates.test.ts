@@ -70,6 +70,12 @@ describe('demo certificates', () => {
     await assert.rejects(visit(early, 'localhost', ca.cert), { code: 'CERT_NOT_YET_VALID' });
   });
 
+  it('are accepted by clocks that are up to an hour behind', async () => {
+    const server = await issueServerCertificate(ca, LOCAL);
+    for (const { cert } of [ca, server])
+      assert.ok(Date.parse(new X509Certificate(cert).validFrom) <= Date.now() - HOUR_MS);
+  });
+
   it('are refused for a name or an address that they do not list', async () => {
     const nameOnly = await issueServerCertificate(ca, { dns: ['localhost'], ips: [] });
     await assert.rejects(visit(nameOnly, '127.0.0.1', ca.cert), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });

@@ -34,7 +34,7 @@ const MIB = 1_024 * 1_024;
 /** Length of a response that nobody would end, beyond what the sockets of both sides hold, bytes. */
 const ENDLESS = 96 * MIB;
 const ON_THE_WAY = 24 * MIB;
-/** Of 32 MiB each, compressed: 2 GiB in all. */
+/** Pieces of 32 MiB each, compressed: 2 GiB in all. */
 const ENCODED_PIECES = 64;
 
 const settings = loadSettings({ HOOKLINE_SECRET_KEYS: newSecretKey() });
