@@ -22,10 +22,12 @@ import {
   type LiveGroup,
 } from '../src/domain/delivery/delivery-group.js';
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
+import { type GroupInput, groupOf, inputOf } from '../src/domain/delivery/group-input.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
 import { fitSummary } from '../src/domain/ledger/summaries.js';
 import type { MadeAttempts } from '../src/domain/records/row/attempt-orders.js';
 import { endOfAttempts } from '../src/domain/records/row/attempt-orders.js';
+import { reportsOf } from '../src/domain/records/row/delivered-attempts.js';
 import { TIMINGS, type Timings } from '../src/domain/timings.js';
 import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './end-cancelled.js';
@@ -58,10 +60,10 @@ const MAX_RESULT_BYTES = 600_000;
  * its only delivery: it completes if that was delivered, fails if it is exhausted or expired, and is cancelled if
  * somebody gave it up. With several it completes however they ended.
  */
-export async function deliver(input: LiveGroup): Promise<DeliverResult> {
+export async function deliver(input: GroupInput): Promise<DeliverResult> {
   const scope = CancellationScope.current();
   // A cancellation is for the wait of an only delivery, not for attempts; of several, each is cancelled by itself.
-  return CancellationScope.nonCancellable(() => new Deliveries(input, scope).run());
+  return CancellationScope.nonCancellable(() => new Deliveries(groupOf(input), scope).run());
 }
 
 /** Released deliveries that are attempted in the direct lane. */
@@ -268,10 +270,11 @@ class Deliveries {
     made: MadeAttempts | undefined,
     now: number,
   ): MemberAttempt[] {
+    const reports = made && reportsOf(made, attempts);
     const isRecorded = new Set(made?.recorded?.map(({ index }) => index));
     for (const { index, snapshot } of made?.recorded ?? []) this.machine.adopt(index, snapshot);
     const others = attempts.flatMap((attempt, position) =>
-      isRecorded.has(attempt.index) ? [] : [{ attempt, report: made?.reports[position] }],
+      isRecorded.has(attempt.index) ? [] : [{ attempt, report: reports?.[position] }],
     );
     const unmade = this.machine.settle(
       others.map(({ attempt }) => attempt),
@@ -353,7 +356,7 @@ class Deliveries {
 
   private async carryOn(): Promise<void> {
     upsertMemo({ created_at: startedAt() });
-    const next = nextRun(this.input, this.machine.snapshots);
+    const next = inputOf(nextRun(this.input, this.machine.snapshots));
     await continueWithMemo<typeof deliver>(next);
   }
 

@@ -73,13 +73,12 @@ export class RowKeeper {
             : 'Released: its endpoint takes deliveries again, or was changed.',
         };
     for (const index of indexes) {
-      if (this.tellsWithAttempts && this.isKeptFromStart && this.kept[index] === '') this.isKept(index);
+      if (this.isOfVersion1 && this.isKeptFromStart && this.kept[index] === '') this.isKept(index);
       this.say(index, [item]);
     }
   }
 
-  /** A release is told with the attempt that it leads to. */
-  private get tellsWithAttempts(): boolean {
+  private get isOfVersion1(): boolean {
     return (this.input.version ?? 0) >= 1;
   }
 
@@ -123,12 +122,13 @@ export class RowKeeper {
       settings: { schedule, attempt_timeout_ms, park_limit_ms },
       seed: this.machine.seed,
       orders: this.machine.orders(attempts).map((order) => this.withSaid(order)),
+      ...(this.isOfVersion1 && attempts.length > 1 && { in_columns: true as const }),
     };
   }
 
   private withSaid(order: AttemptOrder): OrderToTell {
     const { index } = order.attempt;
-    const said = this.tellsWithAttempts ? this.said.get(index) : undefined;
+    const said = this.isOfVersion1 ? this.said.get(index) : undefined;
     if (!said) return order;
     this.said.delete(index);
     this.given.set(index, said);
@@ -143,7 +143,7 @@ export class RowKeeper {
   async keep(now: number, isBeforeAttempts = false): Promise<void> {
     if (this.isKeeping) return;
     const untold =
-      isBeforeAttempts && this.tellsWithAttempts
+      isBeforeAttempts && this.isOfVersion1
         ? this.untold.filter((index) => this.kept[index] !== this.recordText(index))
         : this.untold;
     if (untold.length === 0) return;

@@ -9,6 +9,7 @@ import {
   endOfAttempts,
   type MadeAttempts,
 } from '../../src/domain/records/row/attempt-orders.js';
+import { inColumns } from '../../src/domain/records/row/delivered-attempts.js';
 import { AttemptRows, type Reports, type ShowSoFar } from '../records/attempt-rows.js';
 import { createKeepRows, type KeepRowsPorts } from '../records/keep-rows.js';
 
@@ -73,7 +74,11 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
       ...(recorded.length > 0 && { recorded: recorded.map(({ index, snapshot }) => ({ index, snapshot })) }),
       ...(lost > 0 && { lost_tries: lost }),
     };
-    if (kept) return { reports: reports.map((one) => one && withoutAnswer(one)), ...some, kept };
+    if (kept) {
+      const brief = reports.map((one) => one && withoutAnswer(one));
+      const attempts = orders.map(({ attempt }) => attempt);
+      return { ...(request.in_columns ? inColumns(brief, attempts) : { reports: brief }), ...some, kept };
+    }
     const sealed = await Promise.all(
       reports.map((report, position) => report && sealAttempt(orders[position]?.event, report)),
     );

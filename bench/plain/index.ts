@@ -1,12 +1,14 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import { GroupMachine, type LiveGroup } from '../../src/domain/delivery/delivery-group.js';
+import { GroupMachine } from '../../src/domain/delivery/delivery-group.js';
+import { type GroupInput, groupOf } from '../../src/domain/delivery/group-input.js';
 
 /**
  * A delivery done the plain way: one regular activity, which the server retries. What most services on Temporal would
  * do.
  */
-export async function deliver(input: LiveGroup): Promise<void> {
+export async function deliver(group: GroupInput): Promise<void> {
+  const input = groupOf(group);
   const { attemptReleased } = proxyActivities<Activities>({ startToCloseTimeout: '15s' });
   const { workflowId: workflow_id, runId: run_id, startTime } = workflowInfo();
   const machine = new GroupMachine(input, startTime.getTime());

@@ -17,13 +17,14 @@ import type { DeliverySnapshot } from './delivery-state.js';
 import { type MemberState, summarizeMembers } from './group-summary.js';
 
 /**
- * Version of the commands of new executions. 1: a release is told with the attempt that it leads to, and not before.
+ * Version of new executions. 1: a release is told with the attempt that it leads to, and not before; what came of
+ * attempts is in columns.
  */
 export const GROUP_VERSION = 1;
 
 /**
- * Deliveries that are made together, each by its own schedule; in most executions one. A Temporal payload: what the
- * workflow `deliver` starts with.
+ * Deliveries that are made together, each by its own schedule; in most executions one. What the workflow `deliver`
+ * starts with: see `GroupInput`.
  */
 export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   /** {@link GROUP_VERSION} when the execution was started; absent: 0. */

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
-import type { DeliveryGroup } from '../../domain/delivery/delivery.js';
+import { type GroupInput, groupOf } from '../../domain/delivery/group-input.js';
 import { type Run, readInput } from './history.js';
 
 /** The deliveries that an execution was started with. */
 export async function readMembers(client: Client, run: Run): Promise<DeliveryKey[]> {
-  const { events, deliveries } = (await readInput(client, run)) as DeliveryGroup;
+  const { events, deliveries } = groupOf((await readInput(client, run)) as GroupInput);
   return deliveries.map(({ event, endpoint_id }) => ({
     event_id: events[event]?.event_id ?? '',
     endpoint_id,

@@ -25,6 +25,7 @@ import {
   waitFromStart,
 } from '../../domain/delivery/delivery-group.js';
 import type { DeliverySnapshot } from '../../domain/delivery/delivery-state.js';
+import { inputOf } from '../../domain/delivery/group-input.js';
 import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
 import type { HeldBack } from '../../domain/endpoint/breaker/circuit-breaker.js';
 import { deliveryAttributes, groupStatus, ledgerAttributes } from '../../domain/ledger/search-attributes.js';
@@ -254,7 +255,7 @@ export class StartCalls {
     const handle = await client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
       ...options,
       taskQueue,
-      args: [{ version: GROUP_VERSION, ...input, ...timingsOfInput(timings) }],
+      args: [{ version: GROUP_VERSION, ...inputOf(input), ...timingsOfInput(timings) }],
     } as WorkflowStartOptions<typeof deliver>);
     observer?.started(deliveries.length, (performance.now() - began) / 1_000, isGroup(handle.workflowId));
     // Another process may have got the workflow, which then asks for the rows of what was attempted here.

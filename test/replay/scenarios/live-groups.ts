@@ -23,6 +23,9 @@ export const LIVE_GROUPS: Scenarios = {
   'deliver-many-all-delivered': {
     play: async (stage) => closed(stage, (await start(stage)).groupId),
   },
+  'deliver-many-delivered-in-columns': {
+    play: async (stage) => closed(stage, (await start(stage)).groupId),
+  },
   'deliver-many-continued': {
     settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 8 }, () => '20ms').join(',') },
     suggestAfter: 20,

@@ -9,7 +9,7 @@ import { inTurn, type Receiver, reply, startReceiver } from '../../support/recei
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** Most bytes that a group of the largest size may take in Temporal. */
-const MAX_HISTORY_BYTES = 32 * 1024;
+const MAX_HISTORY_BYTES = 10 * 1024;
 
 describe('the record of a delivery', () => {
   let system: SharedSystem;
@@ -91,7 +91,7 @@ describe('the record of a delivery', () => {
     );
   });
 
-  it(`takes less than 32 KiB of history for a group of ${MAX_GROUP_SIZE}, and is read all the same`, async () => {
+  it(`takes less than 10 KiB of history for a group of ${MAX_GROUP_SIZE}, and is read all the same`, async () => {
     const { id: endpoint_id } = await client.register(`${receiver.url}/webhooks/hookline/orders`);
     const times = Array.from({ length: MAX_GROUP_SIZE }, () => Date.now());
     const { events } = await startGroup(system, client, endpoint_id, times);

@@ -6,6 +6,7 @@ import type { DeliverySnapshot } from '../../delivery/delivery-state.js';
 import { groupJitter } from '../../endpoint/retry-schedule.js';
 import type { TimelineItem } from '../../explain/timeline.js';
 import type { ToldDelivery, ToldRun } from '../told.js';
+import type { DeliveredAttempts } from './delivered-attempts.js';
 
 /** An attempt to make, and what is told of its delivery with it. A Temporal payload. */
 export interface OrderToTell extends AttemptOrder {
@@ -26,6 +27,8 @@ export interface AttemptOrders {
   lost_tries?: number;
   /** Whoever accepted the events has begun first attempts. */
   begun?: Begun;
+  /** The workflow takes results in columns: see {@link DeliveredAttempts}. */
+  in_columns?: true;
 }
 
 /** So many turns the attempts of {@link AttemptOrders} take. */
@@ -33,8 +36,10 @@ export const TURNS_OF_ATTEMPTS = 3;
 
 /** Result of {@link AttemptOrders}. A Temporal payload. */
 export interface MadeAttempts {
-  /** For each, in their order; `null` for one that could not be made, or is recorded. */
+  /** For each, in their order; `null` for one that could not be made, is recorded, or stands in columns. */
   reports: (AttemptReport | null)[];
+  /** Those that were delivered and are not among the reports. */
+  delivered?: DeliveredAttempts;
   /** Those of which an attempt was recorded before: what is recorded counts. By the index of the delivery. */
   recorded?: { index: number; snapshot: DeliverySnapshot }[];
   /** The rows say all that these reports say. */
@@ -68,7 +73,9 @@ export function settledOrders(
 }
 
 /** When attempts ended, by the workflow's time; `undefined` if none says it. Milliseconds since the epoch. */
-export function endOfAttempts(made: Pick<MadeAttempts, 'reports'> | undefined): number | undefined {
-  const ends = made?.reports.flatMap((report) => report?.ended_at ?? []) ?? [];
+export function endOfAttempts(
+  made: Pick<MadeAttempts, 'reports' | 'delivered'> | undefined,
+): number | undefined {
+  const ends = [...(made?.reports ?? []), made?.delivered].flatMap((one) => one?.ended_at ?? []);
   return ends.length > 0 ? Math.max(...ends) : undefined;
 }
