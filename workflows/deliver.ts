@@ -118,7 +118,7 @@ class Deliveries {
         this.isWoken = true;
       },
     });
-    // What earlier runs have closed, they have kept.
+    // Earlier runs have stored the rows of deliveries that they closed.
     for (const index of input.so_far ? this.machine.closed : []) this.rows.isKept(index);
     this.shown = new ShownStates(input, this.machine, this.timings);
     this.listen();
@@ -384,7 +384,7 @@ class Deliveries {
 
 /**
  * How many tries of attempts that were not made may have arrived. A local activity that has failed may have sent them,
- * or waited for whoever did: it was not in time.
+ * or waited for the process that did: it was not in time.
  */
 function lostIn(made: MadeAttempts | undefined): number {
   return made ? (made.lost_tries ?? 0) : 1;

@@ -44,9 +44,9 @@ export class RowKeeper {
   private readonly kept: string[];
   /** Timeline entries of deliveries since then that their records do not contain. */
   private readonly said = new Map<number, TimelineItem[]>();
-  /** Those that whoever makes an attempt was given to tell. */
+  /** Entries that were given to the activity of an attempt to report. */
   private readonly given = new Map<number, TimelineItem[]>();
-  /** The execution was started without a workflow task: whoever started it kept its rows. */
+  /** The execution was started without a workflow task; its starter has stored its rows. */
   private readonly isKeptFromStart: boolean;
   /** How often it was tried in a workflow task. */
   private tries = 0;
@@ -160,8 +160,7 @@ export class RowKeeper {
   }
 
   /**
-   * Indexes of deliveries to which something has happened since they were told of last. Of one with an attempt in
-   * flight, whoever makes the attempt tells.
+   * Deliveries that changed since their last report. The activity that makes an attempt reports deliveries in flight.
    */
   private get untold(): number[] {
     return this.kept.flatMap((kept, index) => {

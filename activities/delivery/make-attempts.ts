@@ -27,7 +27,7 @@ export interface MakeAttemptsPorts extends KeepRowsPorts {
 
 /** How attempts are made, and what their makers know. */
 export interface Making {
-  /** So many tries of each may have been sent before. */
+  /** Number of tries of each that may have been sent before. */
   lost: number;
   /** Nothing was told of these deliveries before. */
   isNew?: boolean;

@@ -36,9 +36,9 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   held?: Record<string, HeldBack>;
   /** First attempts, too, are made in the isolated lane: the endpoints are slow or failing. */
   isolated?: boolean;
-  /** Whoever accepted the events has begun the first attempts. */
+  /** The process that accepted the events and has begun the first attempts. */
   begun?: Begun;
-  /** Who sent the only delivery again, if this run is a resend. */
+  /** Author of the resend, if this run resends its only delivery. */
   resent?: Intervention;
   timings?: Timings;
   /** If the group goes on from an earlier run: its members then. */
@@ -74,7 +74,7 @@ export interface GroupStep {
   because: string;
 }
 
-/** Who acts on a delivery. */
+/** Author of an action on a delivery. */
 export interface DeliveryActor {
   /** An API key's id, or the name that was given in Temporal UI. */
   by: string;
@@ -83,15 +83,15 @@ export interface DeliveryActor {
 }
 
 /**
- * The deliveries of an execution, side by side. All that changes them are reports of attempts, releases and acts, so
- * that whoever reads the history gets the same records as the workflow. All times are the workflow's: what reports say
- * they are, or those of workflow tasks.
+ * The deliveries of an execution, side by side. Only reports of attempts, releases and acts change them, so a reader of
+ * the history gets the same records as the workflow. All times are the workflow's: what reports say they are, or those
+ * of workflow tasks.
  */
 export class GroupMachine {
   private readonly group: LiveGroup;
   private readonly members: DeliveryMachine[];
   private readonly surroundings: Surroundings;
-  /** Of the waits' jitter, which is the same for all members. */
+  /** Seed of the jitter of waits, the same for all members. */
   readonly seed: string;
   private now: number;
 
@@ -150,7 +150,7 @@ export class GroupMachine {
     });
   }
 
-  /** Attempts with all that whoever makes them needs to settle them. */
+  /** Attempts, with the data that their activity needs to settle them. */
   orders(attempts: readonly MemberAttempt[]): AttemptOrder[] {
     return attempts.flatMap((attempt) => {
       const delivery = this.group.deliveries[attempt.index];
@@ -220,8 +220,7 @@ export class GroupMachine {
   }
 
   /**
-   * Notes attempts that the workflow has begun, for whoever reads its history: not all that made them due may stand
-   * there.
+   * Notes attempts that the workflow has begun, for readers of its history: not all that made them due may stand there.
    */
   begin(attempts: readonly MemberAttempt[]): void {
     for (const { index, trigger, turn } of attempts) {

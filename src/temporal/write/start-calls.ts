@@ -137,8 +137,8 @@ export class StartCalls {
   }
 
   /**
-   * Starts a new run of a closed delivery, or, through a replay, a delivery of an event that the endpoint never had.
-   * What a replay starts it starts once, however often it is called.
+   * Starts a new run of a closed delivery, or, through a replay, a delivery of an event that the endpoint never had. A
+   * replay starts each delivery once, however often this is called.
    *
    * @param previous the run that is sent again; absent: the endpoint never had the event
    * @returns the new run's id
@@ -237,7 +237,7 @@ export class StartCalls {
       typedSearchAttributes: deliveryAttributes(event, endpoint_id),
     });
     const { workflowId: workflow_id, firstExecutionRunId: run_id } = handle;
-    // Whoever has sent it again sees that at once. If this fails, the execution tells of it.
+    // The author of the resend sees it at once. If this fails, the execution tells of it.
     if (more.resent) await this.keepStarted(input, { workflow_id, run_id }).catch(() => {});
     return handle;
   }
@@ -347,7 +347,7 @@ function distinct(values: readonly string[]): string[] {
   return [...new Set(values)].sort();
 }
 
-/** Who has begun first attempts of some deliveries, if anybody has. */
+/** The process that has begun first attempts of some deliveries, if there is one. */
 function begunIn(pending: readonly PendingDelivery[]): Pick<LiveGroup, 'begun'> {
   const begun = pending.find((one) => one.begun)?.begun;
   return begun ? { begun } : {};
@@ -361,13 +361,13 @@ function heldBack(pending: readonly PendingDelivery[]): Pick<LiveGroup, 'held'> 
   return Object.keys(held).length > 0 ? { held } : {};
 }
 
-/** Who sends a delivery again, and through which replay, if through one. */
+/** Author of a resend, and its replay, if it belongs to one. */
 export interface Sender {
   by: string;
   replay?: string | undefined;
   /** Name of the act, under which it is found again. */
   act?: string | undefined;
-  /** Of the request that asks for it, if it is traced. */
+  /** Trace of the request for it, if that is traced. */
   traceparent?: string | undefined;
   tracestate?: string | undefined;
 }

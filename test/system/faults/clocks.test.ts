@@ -3,7 +3,7 @@ import { loadSettings } from '../../../src/config/load.js';
 import { hashSecret } from '../../../src/domain/access/secret-hash.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../../src/temporal/server/connection.js';
-import type { ApiClient } from '../../support/api-client.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { runRecords } from '../../support/parts/records.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
@@ -18,6 +18,10 @@ const EVENTS = 5;
 const SECOND_MS = 1_000;
 /** Four attempts. */
 const SCHEDULE = ['1s', '1s', '1s'];
+/** How far ahead events are scheduled. Seconds. */
+const DUE_S = 3;
+/** The most by which a busy machine is late: far less than the hour of a wrong clock. Milliseconds. */
+const MOST_LATE_MS = 60 * SECOND_MS;
 /** `Retry-After` in whole seconds: longer than the schedule's wait. */
 const ASKED_S = 3;
 
@@ -46,6 +50,9 @@ describe('a process whose clock is another one [world]', () => {
       let client: ApiClient;
       const subscribers: Subscriber[] = [];
       const ids: string[] = [];
+      /** Of an account of its own: what is sent at a time that was said, and these times by the events' payloads. */
+      let later: { client: ApiClient; receiver: Receiver };
+      const due = new Map<string, number>();
       const began = Date.now();
 
       before(async () => {
@@ -62,9 +69,16 @@ describe('a process whose clock is another one [world]', () => {
           1,
         );
         await register({}, 0);
+        later = {
+          client: await newAccount(database, service.url),
+          receiver: await startReceiver({ tls: false }),
+        };
+        await later.client.register(later.receiver.url);
         for (let index = 0; index < EVENTS; index += 1) await post();
         await until(() => subscribers.every(({ received }) => received.length >= EVENTS), Boolean);
+        await schedule('before');
         await clock.shift(meanwhile);
+        await schedule('after');
         for (let index = 0; index < EVENTS; index += 1) await post();
         await until(
           async () =>
@@ -79,12 +93,28 @@ describe('a process whose clock is another one [world]', () => {
         await temporal?.close();
         await database?.close();
         for (const { close } of subscribers.splice(0)) await close();
+        await later?.receiver.close();
         await clock?.close();
       });
 
       async function post(): Promise<void> {
         const { deliveries } = await client.purchase();
         ids.push(...deliveries.map(({ id }: { id: string }) => id));
+      }
+
+      /** Has an event sent at a time, and one after a while. */
+      async function schedule(when: string): Promise<void> {
+        const at = Date.now() + DUE_S * SECOND_MS;
+        for (const [way, query, headers] of [
+          ['at', '', { 'hookline-deliver-at': new Date(at).toISOString() }],
+          ['after', `?deliver_after=${DUE_S}`, {}],
+        ] as const) {
+          const raw = JSON.stringify({ ...JSON.parse(PURCHASE), order_id: `${when} ${way}` });
+          const path = `/v18.0/scheduled_events/purchase${query}`;
+          const { status, text } = await later.client.request('POST', path, { raw, headers });
+          assert.equal(status, 201, text);
+          due.set(raw, at);
+        }
       }
 
       /** An endpoint that refuses each event so many times. */
@@ -141,6 +171,23 @@ describe('a process whose clock is another one [world]', () => {
           assert.equal(found.length, 2 * EVENTS);
           assert.ok(Math.min(...found) >= ASKED_S * SECOND_MS, `${found}`);
         }
+      });
+
+      it('sends what is scheduled at its time, and once', async () => {
+        const { client: own, receiver } = later;
+        await receiver.waitFor((all) => all.length >= due.size);
+        const sent = async () =>
+          (await readAll(own, '/v18.0/deliveries')).filter(({ status }) => status === 'delivered').length;
+        await until(sent, (count) => count === due.size);
+        assert.deepEqual(receiver.received.map(({ body }) => body.toString()).sort(), [...due.keys()].sort());
+        for (const { at, body } of receiver.received) {
+          const late = at.getTime() - Number(due.get(body.toString()));
+          assert.ok(late > -SECOND_MS && late < MOST_LATE_MS, `${late} ms`);
+        }
+        await until(
+          () => readAll(own, '/v18.0/scheduled_events'),
+          (waiting) => waiting.length === 0,
+        );
       });
 
       it('gives tokens that last as long as they say', async () => {

@@ -20,18 +20,18 @@ export interface AttemptOrders {
   /** Number of the report on those in flight; one more on those that have ended and are open, two on the last. */
   turn: number;
   settings: DeliverySettings;
-  /** Of the execution's jitter. */
+  /** Seed of the execution's jitter. */
   seed: string;
   orders: OrderToTell[];
-  /** So many earlier workflow tasks may have made them. */
+  /** Number of earlier workflow tasks that may have made them. */
   lost_tries?: number;
-  /** Whoever accepted the events has begun first attempts. */
+  /** The process that accepted the events and has begun the first attempts. */
   begun?: Begun;
   /** The workflow takes results in columns: see {@link DeliveredAttempts}. */
   in_columns?: true;
 }
 
-/** So many turns the attempts of {@link AttemptOrders} take. */
+/** Number of reports on the attempts of {@link AttemptOrders}. */
 export const TURNS_OF_ATTEMPTS = 3;
 
 /** Result of {@link AttemptOrders}. A Temporal payload. */
@@ -44,7 +44,7 @@ export interface MadeAttempts {
   recorded?: { index: number; snapshot: DeliverySnapshot }[];
   /** The rows say all that these reports say. */
   kept: boolean;
-  /** So many tries of each may have been sent before; absent: none. */
+  /** Number of tries of each that may have been sent before; absent: none. */
   lost_tries?: number;
 }
 

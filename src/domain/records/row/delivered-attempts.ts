@@ -16,10 +16,13 @@ export interface DeliveredAttempts {
   ended_at: number;
 }
 
-type Made = Pick<MadeAttempts, 'reports' | 'delivered'>;
+type MemberReports = Pick<MadeAttempts, 'reports' | 'delivered'>;
 
 /** Reports, of which those of attempts that were just delivered stand in columns. */
-export function inColumns(reports: MadeAttempts['reports'], attempts: readonly MemberAttempt[]): Made {
+export function inColumns(
+  reports: MadeAttempts['reports'],
+  attempts: readonly MemberAttempt[],
+): MemberReports {
   const ended_at = reports.find((report) => report?.ended_at !== undefined)?.ended_at;
   const found = reports.flatMap((report, position) => {
     const made = factsIn(report, attempts[position], ended_at);
@@ -41,7 +44,10 @@ export function inColumns(reports: MadeAttempts['reports'], attempts: readonly M
 }
 
 /** The reports that {@link inColumns} was given. @param attempts the same */
-export function reportsOf({ reports, delivered }: Made, attempts: readonly MemberAttempt[]): Made['reports'] {
+export function reportsOf(
+  { reports, delivered }: MemberReports,
+  attempts: readonly MemberAttempt[],
+): MemberReports['reports'] {
   if (!delivered) return reports;
   const { positions = [...attempts.keys()], at, after_ms, duration_ms, status_code, ended_at } = delivered;
   const rowOf = new Map(positions.map((position, row) => [position, row]));
@@ -61,7 +67,7 @@ export function reportsOf({ reports, delivered }: Made, attempts: readonly Membe
   });
 }
 
-/** What columns say of a delivered attempt; `undefined` if its report says anything else. */
+/** Facts of a delivered attempt that columns have; `undefined` if its report says anything else. */
 function factsIn(
   report: AttemptReport | null,
   asked: MemberAttempt | undefined,
