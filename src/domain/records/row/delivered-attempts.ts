@@ -1,6 +1,5 @@
 import type { AttemptReport } from '../../attempt/attempt-report.js';
 import type { MemberAttempt } from '../../delivery/attempt-order.js';
-import type { MadeAttempts } from './attempt-orders.js';
 
 /** Attempts that were delivered, in columns: in the history of a group they take a tenth of what reports take. */
 export interface DeliveredAttempts {
@@ -16,11 +15,14 @@ export interface DeliveredAttempts {
   ended_at: number;
 }
 
-type MemberReports = Pick<MadeAttempts, 'reports' | 'delivered'>;
+interface MemberReports {
+  reports: (AttemptReport | null)[];
+  delivered?: DeliveredAttempts;
+}
 
 /** Reports, of which those of attempts that were just delivered stand in columns. */
 export function inColumns(
-  reports: MadeAttempts['reports'],
+  reports: MemberReports['reports'],
   attempts: readonly MemberAttempt[],
 ): MemberReports {
   const ended_at = reports.find((report) => report?.ended_at !== undefined)?.ended_at;
