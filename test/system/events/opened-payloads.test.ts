@@ -29,9 +29,9 @@ describe('the payload of an event', () => {
       let opened = 0;
       const counting: typeof sealer = {
         ...sealer,
-        open: (...args) => {
+        openCommitted: (...args) => {
           opened += 1;
-          return sealer.open(...args);
+          return sealer.openCommitted(...args);
         },
       };
       const { box } = requireBoxes(settings);

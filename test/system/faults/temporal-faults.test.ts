@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { MAX_PAYLOAD_BYTES } from '../../../packages/payload-contract/src/index.js';
 import { DELIVERY_TYPE } from '../../../src/domain/ledger/workflow-ids.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../../src/temporal/server/connection.js';
-import { apiClient } from '../../support/api-client.js';
+import { MAX_UNSTARTED_BYTES } from '../../../src/temporal/write/accept/unstarted.js';
+import { type Accepted, type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startServiceProcess } from '../../support/programs/process.js';
@@ -179,4 +181,72 @@ describe('Temporal [world]', () => {
       }
     });
   });
+
+  describe('that is away', () => {
+    /** Requests of producers at once: endpoints take as many attempts. */
+    const PRODUCERS = 8;
+    const LARGEST = largest();
+
+    it('has as much accepted as may wait to be started, and no more; all of it is delivered after that', async () => {
+      const environment = await testEnvironment();
+      const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+      const service = await startServiceProcess({ ...environment, TEMPORAL_ADDRESS: temporal.address });
+      try {
+        const client = await newAccount(database, service.url);
+        await client.register(receiver.url);
+        await untilAccepting(service.url);
+        await temporal.cut();
+        const accepted: Accepted[] = [];
+        await Promise.all(Array.from({ length: PRODUCERS }, () => produce(client, accepted)));
+        assert.equal(accepted.length, Math.floor(MAX_UNSTARTED_BYTES / LARGEST.length));
+        assert.match(await (await fetch(`${service.url}/readyz`)).text(), /"events":"unavailable"/);
+        const attempted = new Set(
+          receiver.received.filter(({ over }) => over).map(({ headers }) => headers['webhook-id']),
+        );
+        assert.ok(attempted.size > 0, 'first attempts wait for no start');
+        assert.deepEqual(await readAll(client, '/v18.0/deliveries?status=delivered'), []);
+        const back = new Date().toISOString();
+        await temporal.restore();
+
+        const rows = await until(
+          () => readAll(client, '/v18.0/deliveries?limit=100'),
+          (all) => all.length >= accepted.length && all.every(({ status }) => status === 'delivered'),
+        );
+        assert.deepEqual(rows.map(({ event_id }) => event_id).sort(), accepted.map(({ id }) => id).sort());
+        for (const { id, event_id } of rows.filter((row) => attempted.has(row.event_id))) {
+          const { attempts } = await client.delivery(id);
+          assert.equal(attempts.length, 1);
+          assert.ok(String(attempts[0]?.at) < back, `${event_id} ${JSON.stringify(attempts)}`);
+        }
+        const seen = receiver.received.map(({ headers }) => headers['webhook-id']).sort();
+        assert.deepEqual(seen, accepted.map(({ id }) => id).sort());
+        assert.equal((await client.purchase()).delivery_count, 1);
+      } finally {
+        await service.kill();
+        await database.close();
+      }
+    });
+
+    /** Posts the largest events until one is refused. */
+    async function produce(client: ApiClient, accepted: Accepted[]): Promise<void> {
+      for (;;) {
+        const { status, headers, json, text } = await client.request('POST', '/v18.0/events/purchase', {
+          raw: LARGEST,
+        });
+        if (status === 202) accepted.push(json);
+        else {
+          assert.equal(status, 503, text);
+          assert.ok(headers.get('retry-after'), text);
+          assert.match(json.detail, /Nothing was accepted/);
+          return;
+        }
+      }
+    }
+  });
 });
+
+/** A purchase that is as large as one may be. */
+function largest(): string {
+  const parts = PURCHASE.split('Notebook');
+  return parts.join('N'.repeat(MAX_PAYLOAD_BYTES - parts.join('').length));
+}

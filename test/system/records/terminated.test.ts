@@ -101,9 +101,9 @@ describe('executions that could not close their rows', () => {
       payload: '{}',
     };
     const context = { accountId: event.account_id, eventId: event.event_id };
-    const sealed = await system.sealer.seal(context, event.payload);
+    const sealed = await system.sealer.sealCommitted(context, event.payload);
     await database.events.insert([
-      { event, sealed, commitment: 'x', payload_bytes: 2, targets, carriers: [], starter: 'test' },
+      { event, ...sealed, payload_bytes: 2, targets, carriers: [], starter: 'test' },
     ]);
     const options = { client: temporal.client, taskQueue, earlyAttempts: undefined };
     await startFanOut(options as unknown as Parameters<typeof startFanOut>[0], event, targets.length);
