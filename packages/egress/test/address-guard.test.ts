@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { startConnectProxy } from '../../../test/support/outside/connect-proxy.js';
 import { type HostileDns, startHostileDns } from '../../../test/support/outside/hostile-dns.js';
 import { post } from '../../../test/support/outside/post.js';
@@ -195,6 +196,19 @@ describe('the address guard', () => {
       { ownPorts: () => [port] },
     );
     assert.deepEqual(reached, []);
+  });
+
+  it('refuses them at each address of this machine, not at those of its loopback alone', () => {
+    const everywhere = createAddressPolicy({
+      allowedNetworks: ['0.0.0.0/0', '::/0'],
+      deniedNetworks: [],
+      allowedPorts: ['1024-65535'],
+    });
+    const guard = createAddressGuard({ policy: everywhere, ownPorts: () => [port] });
+    for (const { address } of Object.values(networkInterfaces()).flatMap((some) => some ?? [])) {
+      assert.throws(() => guard.check(address, port), BlockedAddressError, address);
+      guard.check(address, port === 65_535 ? 65_534 : port + 1);
+    }
   });
 
   it('checks addresses before an egress proxy is asked, and gives it addresses only', async () => {

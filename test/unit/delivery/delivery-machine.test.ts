@@ -46,6 +46,15 @@ describe('the delivery machine', () => {
     assert.equal(bench.now, START + 72 * HOUR);
   });
 
+  it('is released from the time on that Retry-After asked for, and not a moment before', () => {
+    const bench = new Bench(() => 0, [2 * HOUR]);
+    bench.machine.settle(bench.answer('schedule', 429, '3600'));
+    bench.now = START + HOUR - 1;
+    assert.equal(bench.machine.release(), false);
+    bench.now += 1;
+    assert.equal(bench.machine.release(), true);
+  });
+
   it('does not use the schedule up by manual attempts', () => {
     const bench = new Bench(() => 0, [HOUR, HOUR]);
     bench.machine.settle(bench.answer('schedule', 500));

@@ -260,6 +260,17 @@ describe('the order of the feed', () => {
     assert.deepEqual([entries, isEnd], [[], true]);
   });
 
+  it('has every event of an account that has more than are looked at together', async () => {
+    const world = new World();
+    const ids = Array.from({ length: 450 }, (_, index) => newId('event', world.now + index));
+    for (const id of ids)
+      world.events.set(id, { account_id: ACCOUNT, event_id: id, event_kind: 'x', accepted_at: '' });
+    world.now += 1_000;
+    await world.order('a', () => world.now).beat();
+    const { entries, isEnd } = await world.reader('reader').page(ACCOUNT, '', 1_000, EVERYTHING);
+    assert.deepEqual([entries.map(({ event }) => event.id), isEnd], [ids, true]);
+  });
+
   it('tells what is stored late behind what was read, once', async () => {
     const world = new World();
     const order = world.order('a', () => world.now);

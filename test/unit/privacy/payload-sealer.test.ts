@@ -73,6 +73,17 @@ describe('sealed payloads', () => {
     assert.match(commitTo(salt, PAYLOAD), /^[0-9a-f]{64}$/);
   });
 
+  it('have hashes that no guess can be tested by once the key of their subject was erased', async () => {
+    const keys = new MemoryKeys();
+    const sealer = createPayloadSealer(keys, true);
+    const hash = (subject?: string) => sealer.hash({ accountId: 'acct_1', subject }, 'idempotency', PAYLOAD);
+    const [ada, own] = [await hash('ada'), await hash()];
+    assert.deepEqual([await hash('ada'), await hash()], [ada, own]);
+    keys.keys.delete('acct_1:ada');
+    assert.notEqual(await hash('ada'), ada);
+    assert.equal(await hash(), own);
+  });
+
   it('have a salt that HKDF of RFC 5869 derives from the key', () => {
     const dataKey = newDataKey();
     const expected = hkdfSync('sha256', dataKey.key, 'acct_1:evt_1', 'hookline/commitment', 32);
