@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { Worker } from '@temporalio/worker';
 import type { Trigger } from '../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
+import { createdAt } from '../../src/domain/basics/id-time.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import type { DeliveryRecord } from '../../src/domain/delivery/delivery.js';
 import { GROUP_VERSION, type LiveGroup } from '../../src/domain/delivery/delivery-group.js';
+import { type GroupInput, inputOf } from '../../src/domain/delivery/group-input.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/endpoint/retry-schedule.js';
-import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
+import { deliveryWorkflowId, groupWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import type { AttemptOrders } from '../../src/domain/records/row/attempt-orders.js';
 import { TIMINGS } from '../../src/domain/timings.js';
+import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { deliver } from '../../workflows/index.js';
 import { release } from '../../workflows/messages.js';
@@ -132,6 +136,61 @@ describe('deliver', () => {
       const told = version ? [] : ['keep released'];
       const given = version ? 'attempt released' : 'attempt ';
       assert.deepEqual(steps, ['keep ', 'attempt ', ...told, given, given]);
+    }
+  });
+
+  it('takes a group as versions before started it, with whole events, to its end and to the same rows', async () => {
+    const [account_id, endpoint_id] = [newId('account'), newId('endpoint')];
+    const events = [1, 2, 3].map(() => {
+      const event_id = newId('event');
+      return { account_id, event_id, event_kind: 'purchase', accepted_at: createdAt(event_id) };
+    });
+    const group: LiveGroup = {
+      ...groupOf({ account_id, event_id: '', endpoint_id }, { schedule: [1] }),
+      events,
+      deliveries: events.map((_, event) => ({ event, endpoint_id })),
+    };
+    const inputs: GroupInput[] = [group, { version: GROUP_VERSION, ...inputOf(group) }];
+    for (const input of inputs) {
+      const taskQueue = `stub-${newId('group')}`;
+      const rows = new Map<string, string>();
+      const inColumns: unknown[] = [];
+      /** The first is delivered at once, the second with its second attempt, the third not at all. */
+      const made = async ({ orders, in_columns }: AttemptOrders) => {
+        inColumns.push(in_columns);
+        const reports = orders.map(({ attempt, event }) => {
+          assert.deepEqual(event, events[attempt.index]);
+          return answered(attempt.number > attempt.index && attempt.index < 2 ? 200 : 500, attempt);
+        });
+        return { reports, kept: false };
+      };
+      const stop = await startStubWorker(temporal, taskQueue, {
+        attemptFirst: made,
+        attemptMembers: made,
+        keepRows: async ({ deliveries }) => {
+          for (const { event_id, snapshot } of deliveries)
+            rows.set(event_id, `${snapshot.record.status} ${snapshot.record.attempts.length}`);
+          return true;
+        },
+      });
+      const workflowId = groupWorkflowId(newId('group'));
+      const { workflow } = temporal.client;
+      try {
+        const args: [GroupInput] = [input];
+        const result = await workflow.execute<typeof deliver>('deliver', { workflowId, taskQueue, args });
+        assert.deepEqual(result, { delivered: 2, exhausted: 1 });
+      } finally {
+        await stop();
+      }
+      assert.deepEqual(
+        events.map(({ event_id }) => rows.get(event_id)),
+        ['delivered 1', 'delivered 2', 'exhausted 2'],
+      );
+      // The code before does not read columns.
+      assert.deepEqual(inColumns, input === group ? [undefined, undefined] : [true, true]);
+      // As a process does it that goes on with what another one has begun.
+      const history = await workflow.getHandle(workflowId).fetchHistory();
+      await Worker.runReplayHistory({ workflowBundle: { codePath: BUNDLE_PATH } }, history, workflowId);
     }
   });
 

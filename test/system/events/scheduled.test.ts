@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import mongoose from 'mongoose';
 import { MAX_SCHEDULED } from '../../../src/api/routes/events/scheduled.js';
 import { idTime } from '../../../src/domain/basics/id-time.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import { ScheduledEvents } from '../../../src/models/event/scheduled-events.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
@@ -94,6 +96,32 @@ describe('a scheduled event', () => {
       all.find((one) => one.headers['webhook-id'] === id)?.headers['webhook-order'];
     assert.match(String(ordersOf(now.id)), /^1;/);
     assert.match(String(ordersOf(event_id)), /^2;previous=1;/);
+  });
+
+  it('goes to the endpoints that it names, and to no other', async () => {
+    const named = await client.register(receiver.url);
+    await client.register(receiver.url);
+    const { json } = await schedule('3', { 'hookline-endpoints': named.id });
+    const { event_id } = await sent(json.id);
+    const { deliveries } = (await client.request('GET', `/v18.0/events/${event_id}`)).json;
+    assert.deepEqual(
+      deliveries.map(({ endpoint_id }: { endpoint_id: string }) => endpoint_id),
+      [named.id],
+    );
+  });
+
+  it('is not accepted if it cannot be stored', async () => {
+    const key = { 'idempotency-key': 'lost-1' };
+    const lost = new mongoose.mongo.MongoNetworkError('the connection was lost');
+    const { mock: insert } = mock.method(ScheduledEvents.prototype, 'insert', () => Promise.reject(lost));
+    try {
+      assert.equal((await schedule('PT1H', key)).status, 503);
+      assert.equal(insert.callCount(), 1);
+    } finally {
+      insert.restore();
+    }
+    assert.deepEqual((await client.request('GET', PATH)).json.data, []);
+    assert.equal((await schedule('PT1H', key)).status, 201);
   });
 
   it('is of its account alone', async () => {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import mongoose, { type Connection } from 'mongoose';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { newSecretKey, parseSecretKeys } from '../../../src/domain/access/secret-box.js';
@@ -54,8 +57,8 @@ describe('what somebody makes up in MongoDB alone', () => {
     return delivery;
   };
   /** Output of `hookline records verify` about an id. */
-  const said = async (id: string): Promise<string> => {
-    const output = await runHere('records', system.environment, ['verify']).catch(
+  const said = async (id: string, overrides: Record<string, string> = {}): Promise<string> => {
+    const output = await runHere('records', { ...system.environment, ...overrides }, ['verify']).catch(
       ({ stdout }: { stdout: string }) => stdout,
     );
     return output.split('\n').find((line) => line.startsWith(`${id}  `)) ?? '';
@@ -242,6 +245,35 @@ describe('what somebody makes up in MongoDB alone', () => {
     assert.match(await said('the log'), /would not be signed: .*leaves_missing/);
     await collection('log_tiles').replaceOne({ _id: '0/0' }, tile);
     assert.equal(await said('the log'), '');
+  });
+
+  it('is no smaller log, if Temporal has forgotten: the copy outside knows the larger one [world]', async () => {
+    const [heads, tiles] = [collection('log_heads'), collection('log_tiles')];
+    const headNow = async () => (await heads.findOne({ _id: 'head' })) ?? assert.fail();
+    const put = async (head: Document, all: Document[]) => {
+      await tiles.deleteMany({});
+      await tiles.insertMany(all);
+      await heads.replaceOne({ _id: 'head' }, head);
+    };
+    await send();
+    const before = [await headNow(), await tiles.find().toArray()] as const;
+    await send();
+    const after = [await headNow(), await tiles.find().toArray()] as const;
+    assert.ok(Number(after[0]['size']) > Number(before[0]['size']));
+    const folder = await mkdtemp(join(tmpdir(), 'hookline-copy-'));
+    const copy = join(folder, 'checkpoint');
+    await writeFile(copy, String(after[0]['note']));
+    await put(...before);
+    // Of another task queue Temporal has nothing.
+    const forgotten = { HOOKLINE_TASK_QUEUE: `${system.environment['HOOKLINE_TASK_QUEUE']}x` };
+    assert.equal(await said('the log', forgotten), '');
+    assert.match(
+      await said('the log', { ...forgotten, HOOKLINE_LOG_COPY: copy }),
+      new RegExp(`would not be signed: .*${after[0]['size']} records.*leaves_missing`),
+    );
+    await put(...after);
+    assert.equal(await said('the log', { ...forgotten, HOOKLINE_LOG_COPY: copy }), '');
+    await rm(folder, { recursive: true });
   });
 
   // The last one: what the system reads has tags of a key that it does not know afterwards.

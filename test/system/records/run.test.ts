@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { Client, type ScheduleClientInterceptor } from '@temporalio/client';
+import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { leafHash } from '../../../packages/tlog/src/index.js';
 import { migrate } from '../../../src/bin/migrate.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
-import { recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
+import { MAX_EVENT_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import { groupWorkflowId, recordScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { DeliverySummary } from '../../../src/domain/view/delivery-view.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { prepareRecordSchedule } from '../../../src/temporal/write/record-schedule.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { executionOf, untilAtRest } from '../../support/history.js';
 import { startFreezingProxy } from '../../support/outside/freezing-proxy.js';
+import { readAll } from '../../support/parts/pages.js';
 import { recorded, runRecords, startRecords } from '../../support/parts/records.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startServiceProcess } from '../../support/programs/process.js';
@@ -20,6 +24,8 @@ import { until } from '../../support/until.js';
 
 /** Deliveries of one event to so many endpoints are a group. */
 const IN_GROUP = 12;
+/** Most bytes and events of history of the largest group of an event, one delivery of which waits. */
+const MOST = { bytes: 32 * 1024, events: 40 };
 
 describe('a run that keeps records', () => {
   let system: TestSystem;
@@ -168,6 +174,48 @@ describe('a run that keeps records', () => {
     await recorded(system, client, [id]);
     assert.equal(await system.database.records.record(client.accountId, open), undefined);
     assert.deepEqual(await client.delivery(id), before);
+  });
+
+  it('has the log take 119 of 120 deliveries while the last one waits for days, and then that one [world]', async () => {
+    receiver.handle((request, ...rest) => reply(request.url === '/slow' ? 500 : 200)(request, ...rest));
+    const urls = Array.from({ length: MAX_EVENT_GROUP_SIZE - 1 }, (_, n) => `${receiver.url}/good/${n}`);
+    await registerDirectly(system.database.endpoints, client.accountId, urls);
+    const { id: endpoint_id } = await client.register(`${receiver.url}/slow`, { retry_schedule: ['3d'] });
+    const { id: event_id } = await client.purchase();
+    const delivered = async () =>
+      (await readAll(client, `/v18.0/deliveries?limit=100&status=delivered&event_id=${event_id}`)).map(
+        ({ id }) => id,
+      );
+    const good = await until(delivered, ({ length }) => length === urls.length);
+    const slow = deliveryId({ event_id, endpoint_id });
+    const { workflow_id } = await client.deliveryUntil(slow, ({ status }) => status === 'retrying');
+    assert.equal(workflow_id, groupWorkflowId(`${event_id}:0+${MAX_EVENT_GROUP_SIZE}`));
+    await recorded(system, client, good);
+    const certificate = async (id: string) =>
+      (await client.request('GET', `/v18.0/deliveries/${id}/certificate`)).status;
+    for (const id of good) assert.equal(await certificate(id), 200);
+    assert.equal(await certificate(slow), 404);
+    const [resent = ''] = good;
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${resent}/resend`)).status, 202);
+    const again = await client.deliveryUntil(
+      resent,
+      ({ status, earlier_runs }) => status === 'delivered' && earlier_runs?.length === 1,
+    );
+    assert.notEqual(again.workflow_id, workflow_id);
+
+    receiver.handle(reply(200));
+    await untilAtRest(system, workflow_id);
+    const retried = await client.request('POST', `/v18.0/deliveries/${slow}/retry`);
+    assert.equal(retried.status, 200, retried.text);
+    await client.deliveryUntil(slow, ({ status }) => status === 'delivered');
+    const group = await executionOf(system, workflow_id);
+    assert.deepEqual(await group.result(), { delivered: MAX_EVENT_GROUP_SIZE });
+    await recorded(system, client, [slow, resent]);
+    assert.equal(await certificate(slow), 200);
+    assert.deepEqual((await delivered()).sort(), [...good, slow].sort());
+    const { historySize = 0, historyLength } = await group.describe();
+    assert.ok(historySize > 0 && historySize < MOST.bytes, `${historySize} bytes`);
+    assert.ok(historyLength < MOST.events, `${historyLength} events`);
   });
 
   it('removes payloads that are past their time, and leaves the record [world]', async () => {

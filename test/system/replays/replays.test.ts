@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { NO_PROGRESS } from '../../../src/domain/replay/replay.js';
 import type { ReplayView } from '../../../src/temporal/read/replay/replay-reader.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
@@ -52,6 +54,25 @@ describe('a replay', () => {
     }
     return times;
   };
+
+  it('is on one page of the list, also if others have ended in the same millisecond', async () => {
+    const { accountId: account_id } = client;
+    const { replays } = system.database;
+    const at = new Date().toISOString();
+    const definition = { action: 'resend', filter: {}, rate: 1, by: client.keyId, created_at: at };
+    const input = { filter: { created_after: at, created_before: at }, from: {} };
+    const end = { progress: { ...NO_PROGRESS, state: 'finished' }, closed_at: at, run_id: 'run_1' } as const;
+    const ids = [1, 2, 3].map(() => newId('replay'));
+    for (const id of ids) {
+      await replays.add({ id, account_id, definition, input });
+      await replays.end(account_id, id, end);
+    }
+    const listed = await readAll(client, '/v18.0/replays?limit=1');
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      ids.sort().reverse(),
+    );
+  });
 
   it('sends again what failed, each once, and every delivery says by which replay', async () => {
     const delivered = await purchases(client, 3);
