@@ -266,7 +266,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     await put(...before);
     // Of another task queue Temporal has nothing.
     const forgotten = { HOOKLINE_TASK_QUEUE: `${system.environment['HOOKLINE_TASK_QUEUE']}x` };
-    assert.equal(await said('the log', forgotten), '');
+    assert.doesNotMatch(await said('the log', forgotten), /would not be signed/);
     assert.match(
       await said('the log', { ...forgotten, HOOKLINE_LOG_COPY: copy }),
       new RegExp(`would not be signed: .*${after[0]['size']} records.*leaves_missing`),
