@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { mock } from 'node:test';
 import { pino } from 'pino';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
-import { mongodbClock } from '../../../src/domain/time/shared-time.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { type IdentityProvider, startIdentityProvider } from '../../support/outside/openid-provider.js';
 import { newestChange } from '../../support/parts/changes.js';
@@ -276,25 +274,6 @@ describe('single sign-on to the desk', () => {
       iss: provider.issuer,
     });
     assert.equal((await finish(refused.sign_in, denied)).status, 403);
-  });
-
-  it('is to be completed within ten minutes', async () => {
-    provider.person = 'u-ada';
-    const finishAfter = async (ms: number) => {
-      const { url, sign_in } = await begin();
-      const response = await provider.visit(url);
-      const { now } = mongodbClock;
-      const { mock: clock } = mock.method(mongodbClock, 'now', () => now.call(mongodbClock) + ms);
-      try {
-        return await finish(sign_in, response);
-      } finally {
-        clock.restore();
-      }
-    };
-    assert.equal((await finishAfter(590_000)).status, 200);
-    const { status, json } = await finishAfter(600_000);
-    assert.deepEqual([status, json['code']], [403, 'sign_in_refused']);
-    assert.match(String(json['detail']), /longer than ten minutes/);
   });
 
   it('writes no secret into the log', async () => {
