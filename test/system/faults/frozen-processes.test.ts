@@ -14,8 +14,8 @@ import { newAccount, ONE_BY_ONE, startSystem, type TestSystem } from '../../supp
 import { until } from '../../support/until.js';
 
 /**
- * What a process writes when it is frozen, and what has come of it when it has gone on: requests that the receiver gets,
- * whether the record says that there may be more than its one attempt, and segments that name the record.
+ * The collection that a process writes to when it is frozen, and the outcome when it has gone on: requests that the
+ * receiver gets, whether the record says that there may be more than its one attempt, and segments that name it.
  */
 const STEPS = [
   { step: 'keeps a row', writes: 'deliveries', requests: 2, isAtLeast: true, segments: 1 },
