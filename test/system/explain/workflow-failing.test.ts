@@ -20,7 +20,7 @@ import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Reports that no code makes: the workflow's code throws on them. */
-const BROKEN = 'no report' as unknown as MadeAttempts;
+const BROKEN = { delivered: 1 } as unknown as MadeAttempts;
 
 describe('explain, of a delivery whose workflow task fails [world]', () => {
   const taskQueue = `failing-${newId('event')}`;

@@ -111,11 +111,12 @@ describe('Temporal [world]', () => {
         temporal.thaw();
 
         for (const client of [failing, healthy]) {
+          const count = (client === failing ? 2 : 4) * ENDPOINTS;
           const rows = await until(
             () => readAll(client, '/v18.0/deliveries?limit=100'),
-            (all) => all.length >= 2 * ENDPOINTS && all.every(({ status }) => status === 'delivered'),
+            (all) => all.length >= count && all.every(({ status }) => status === 'delivered'),
           );
-          assert.equal(rows.length, (client === failing ? 2 : 4) * ENDPOINTS);
+          assert.equal(rows.length, count);
           for (const { id, event_id, endpoint_id } of rows) {
             const { attempts } = await client.delivery(id);
             const seen = receiver.received.filter(
