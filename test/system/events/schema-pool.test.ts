@@ -75,8 +75,9 @@ describe('the threads that check payloads [world]', () => {
     // On a busy machine a costly check may take longer than it is given.
     const outcomes = await Promise.all([...attackers, long]);
     assert.equal(count(outcomes, 'valid') + count(outcomes, 'unavailable'), 5, `${outcomes}`);
-    // They have their turns one at a time, so most of them came later.
-    assert.ok(order.lastIndexOf('victim') < order.length - 1, `${order}`);
+    // They have their turns one at a time, so most of them came later: those that were not given up before their turn.
+    const isInTime = count(outcomes, 'valid') === outcomes.length;
+    assert.ok(!isInTime || order.lastIndexOf('victim') < order.length - 1, `${order}`);
   });
 
   it('do not have the main thread check what takes long, also within the bounds', async () => {

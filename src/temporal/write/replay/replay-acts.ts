@@ -67,7 +67,7 @@ export class ReplayActs {
     const workflowId = deliveryWorkflowId(plan.account_id, item);
     const own = await describeExecution(this.client, workflowId);
     if (plan.action !== 'resend') return this.steer(plan, item, own);
-    if (own?.memo?.[REPLAY_MEMO] === plan.replay_id) return 'done';
+    if (isOf(own, plan)) return 'done';
     // It must still be what was found: nobody has sent it again. Until then, a new delivery, one of a group, and one
     // past Temporal's retention have no execution of their own.
     const isAsFound = own === undefined || (item.workflow_id === undefined && own.runId === item.run_id);
@@ -77,11 +77,8 @@ export class ReplayActs {
   }
 
   /** Sends a closed delivery again, or an event to an endpoint that never had it. */
-  private async send(
-    { account_id, actor, replay_id: replay }: ReplayPlan,
-    item: ReplayItem,
-    target: NamedTarget,
-  ): Promise<MemberOutcome> {
+  private async send(plan: ReplayPlan, item: ReplayItem, target: NamedTarget): Promise<MemberOutcome> {
+    const { account_id, actor, replay_id: replay } = plan;
     const { run_id, is_new, workflow_id = deliveryWorkflowId(account_id, item) } = item;
     const { event, isErased, ordered } = await this.deliveries.event(account_id, item);
     if (isErased) throw new NotKeptError(ERASED_REASON);
@@ -91,8 +88,10 @@ export class ReplayActs {
     const isSent = await startedNow(
       this.starter.sendAgain(event, { ...target, ...ordered }, sender, previous),
     );
-    // If not, somebody else was faster.
-    return isSent ? 'done' : 'skipped';
+    if (isSent) return 'done';
+    // Somebody else was faster: perhaps another process with the same act, whose run may have ended since.
+    const latest = await describeExecution(this.client, deliveryWorkflowId(account_id, item));
+    return isOf(latest, plan) ? 'done' : 'skipped';
   }
 
   /** Retries, cancels or resumes an open delivery. */
@@ -109,4 +108,9 @@ export class ReplayActs {
     // It may have closed since this was done to it.
     return (await this.control.hasActed(account_id, item, replay_id)) ? 'done' : 'skipped';
   }
+}
+
+/** Whether a replay has started the latest run of a delivery. */
+function isOf(execution: Execution | undefined, { replay_id }: ReplayPlan): boolean {
+  return execution?.memo?.[REPLAY_MEMO] === replay_id;
 }
