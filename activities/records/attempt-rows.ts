@@ -73,22 +73,17 @@ export class AttemptRows {
   /** Those that have closed are told of for the last time, which outdoes what was told while they were in flight. */
   private async show(reports: Readonly<Reports>, at: number, isLong: boolean): Promise<void> {
     const some = this.settled(reports, at);
-    const closed = some.filter(({ delivery }) => isOver(delivery));
     const { isNew } = this.options;
-    const open = some.filter(({ position, delivery }) => {
-      const told = isNew || !reports[position] ? this.told : this.toldEnded;
-      return !isOver(delivery) && !told.has(position);
-    });
+    const closed = some.filter(({ delivery }) => isOver(delivery));
     await this.keep(closed, at, this.lastTurn);
-    if (!isLong && isNew) return;
-    const hasEnded = ({ position }: Settled) => Boolean(reports[position]);
-    await this.keep(
-      open.filter((one) => !hasEnded(one)),
-      at,
-      this.request.turn,
-    );
-    await this.keep(open.filter(hasEnded), at, this.request.turn + 1);
-    for (const { position } of open.filter(hasEnded)) this.toldEnded.add(position);
+    if (isNew && !isLong) return;
+    const open = some.filter(({ delivery }) => !isOver(delivery));
+    const toldEnded = isNew ? this.told : this.toldEnded;
+    const inFlight = open.filter(({ position }) => !reports[position] && !this.told.has(position));
+    const ended = open.filter(({ position }) => reports[position] && !toldEnded.has(position));
+    await this.keep(inFlight, at, this.request.turn);
+    await this.keep(ended, at, this.request.turn + 1);
+    for (const { position } of ended) this.toldEnded.add(position);
   }
 
   /** Nothing is told of deliveries that had a row before and to which nothing has happened. */

@@ -1,4 +1,5 @@
 import { createdAt } from '../basics/id-time.js';
+import { omit } from '../basics/objects.js';
 import type { GroupMember, NamedEvent } from './delivery.js';
 import type { LiveGroup } from './delivery-group.js';
 
@@ -17,15 +18,15 @@ export interface GroupInput extends Omit<LiveGroup, 'events' | 'deliveries'> {
 /** The input that {@link groupOf} makes a group of again. */
 export function inputOf(group: LiveGroup): GroupInput {
   if (group.deliveries.length < 2) return group;
-  const events = group.events.map(({ accepted_at, ...event }) =>
+  const events: Partial<NamedEvent>[] = group.events.map(({ accepted_at, ...event }) =>
     accepted_at === createdAt(event.event_id) ? event : { ...event, accepted_at },
   );
-  const alike = { event: alikeIn<Partial<NamedEvent>>(events), delivery: alikeIn(group.deliveries) };
+  const alike = { event: alikeIn(events), delivery: alikeIn(group.deliveries) };
   return {
     ...group,
     alike,
-    events: events.map((event) => without(event, alike.event)),
-    deliveries: group.deliveries.map((delivery) => without(delivery, alike.delivery)),
+    events: events.map((event) => omit(event, ...namesOf(alike.event))),
+    deliveries: group.deliveries.map((delivery) => omit(delivery, ...namesOf(alike.delivery))),
   };
 }
 
@@ -48,6 +49,6 @@ function alikeIn<T extends object>(all: readonly T[]): Partial<T> {
   return Object.fromEntries(fields) as Partial<T>;
 }
 
-function without<T extends object>(whole: T, fields: Partial<T>): Partial<T> {
-  return Object.fromEntries(Object.entries(whole).filter(([name]) => !(name in fields))) as Partial<T>;
+function namesOf<T extends object>(fields: T): (keyof T)[] {
+  return Object.keys(fields) as (keyof T)[];
 }

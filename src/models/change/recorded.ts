@@ -232,7 +232,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
   }
 
   private async move(document: D): Promise<void> {
-    // What somebody has put into the document alone is told to nobody.
+    // Changes that were put into the document alone are told to nobody.
     const kept = await this.changes.keep(document.unrecorded ?? []);
     if (this.about.tell && !(await this.about.tell(kept))) return;
     await this.takeOut(document);

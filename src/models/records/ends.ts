@@ -36,7 +36,7 @@ const ends = collection(
     /** The notice that tells of it, and when it was put together; absent before that. */
     notice: may(String, { index: true }),
     notice_at: may(Date),
-    /** Of all of that until it was told: nothing of it is believed afterwards. */
+    /** Tag of all these fields until the end was told. Nothing of it is believed afterwards. */
     tag: must(String),
     /** How long what was told is remembered. */
     forgotten_at: may(Date, { expires: 0 }),

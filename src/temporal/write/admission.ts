@@ -112,8 +112,7 @@ class Unit {
 /**
  * Decides which deliveries are started together. While start slots are free, every delivery is started by itself, under
  * its own id. Deliveries that arrive while all slots are taken form a group, which is started in the next free slot.
- * That is decided before the event is stored, because the event names the group: so every process that starts it starts
- * the same.
+ * The group is chosen before the event is stored, because the event names it: so every process starts the same group.
  *
  * A free slot may linger: it waits for more deliveries as long as the next one comes soon. One of a group costs a
  * fraction of one by itself. Batching libraries name a batch when it is run; this one is named when it is begun.

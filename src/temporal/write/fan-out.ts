@@ -13,7 +13,7 @@ import type { StartCallOptions } from './start-calls.js';
  * @param total how many endpoints it goes to
  */
 export async function startFanOut(
-  { client, taskQueue, earlyAttempts }: StartCallOptions,
+  { client, taskQueue, earlyAttempts }: Pick<StartCallOptions, 'client' | 'taskQueue' | 'earlyAttempts'>,
   event: NamedEvent,
   total: number,
 ): Promise<void> {

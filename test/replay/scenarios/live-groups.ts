@@ -18,6 +18,14 @@ import { act, execution, firstRun, type Run, type Scenarios, SLOW, type Stage } 
 const ENDPOINTS = 12;
 const AT = '2026-01-31T12:00:00.000Z';
 
+/** Their endpoint fails: they look again in an hour. */
+const FAILING: HeldBack = {
+  kind: 'not_attempted',
+  endpoint: 'failing',
+  since: AT,
+  look_again_ms: 3_600_000,
+};
+
 /** Every way through `deliver` with several deliveries. */
 export const LIVE_GROUPS: Scenarios = {
   'deliver-many-all-delivered': {
@@ -60,17 +68,10 @@ export const LIVE_GROUPS: Scenarios = {
   },
   'deliver-many-probed': {
     async play({ system }) {
-      const look_again_ms = 3_600_000;
       const reports = [[delivered(), delivered()], [failed()], [delivered(2)]];
       return withStub({ system }, reports, async (group, run) => {
         const endpoint_id = group.deliveries[0]?.endpoint_id ?? '';
-        const reason: HeldBack = {
-          kind: 'not_attempted',
-          endpoint: 'failing',
-          since: AT,
-          look_again_ms,
-        };
-        const handle = await run({ ...group, isolated: true, held: { [endpoint_id]: reason } });
+        const handle = await run({ ...group, isolated: true, held: { [endpoint_id]: FAILING } });
         const ended = async (count: number) =>
           eventTypes(await fetchHistory(system, handle.workflowId)).filter(
             (type) => type === 'ACTIVITY_TASK_COMPLETED',
@@ -85,28 +86,13 @@ export const LIVE_GROUPS: Scenarios = {
   'deliver-many-waiting-from-its-start': {
     async play({ system }) {
       const { client } = system.temporal;
-      const look_again_ms = 3_600_000;
       const reports = [[delivered()], [delivered(), delivered()]];
       return withStub({ system }, reports, async (group, run, taskQueue) => {
         const endpoints = group.deliveries.map(({ endpoint_id }) => endpoint_id);
-        const reason: HeldBack = {
-          kind: 'not_attempted',
-          endpoint: 'failing',
-          since: AT,
-          look_again_ms,
-        };
-        const held = Object.fromEntries(endpoints.map((endpoint_id) => [endpoint_id, reason]));
+        const held = Object.fromEntries(endpoints.map((endpoint_id) => [endpoint_id, FAILING]));
         const { workflowId } = await run({ ...group, isolated: true, held }, '1h');
         const [first = '', ...others] = endpoints;
-        const accountId = group.events[0]?.account_id ?? '';
-        const waiting = {
-          id: '',
-          accountId,
-          workflowId,
-          begins: taskQueue,
-          attempts: 0,
-          startedAt: new Date().toISOString(),
-        };
+        const waiting = waitingIn(group, workflowId, taskQueue);
         await releaseWaiting(client, [waiting], first);
         for (const endpoint_id of others) await releaseWaiting(client, [waiting], endpoint_id, true);
       });
@@ -146,19 +132,11 @@ export const LIVE_GROUPS: Scenarios = {
       const reports = [[null], [delivered()], [delivered()], [delivered()]];
       return withStub({ system }, reports, async (group, run, taskQueue) => {
         const endpoints = group.deliveries.map(({ endpoint_id }) => endpoint_id);
-        const reason: HeldBack = {
-          kind: 'not_attempted',
-          endpoint: 'failing',
-          since: AT,
-          look_again_ms: 3_600_000,
-        };
-        const held = Object.fromEntries(endpoints.map((endpoint_id) => [endpoint_id, reason]));
+        const held = Object.fromEntries(endpoints.map((endpoint_id) => [endpoint_id, FAILING]));
         const version = GROUP_VERSION;
         const handle = await run({ ...group, version, isolated: true, held }, '1h');
-        const accountId = group.events[0]?.account_id ?? '';
-        const startedAt = new Date().toISOString();
         const { workflowId } = handle;
-        const waiting = { id: '', accountId, workflowId, begins: taskQueue, attempts: 0, startedAt };
+        const waiting = waitingIn(group, workflowId, taskQueue);
         const [first = '', ...others] = endpoints;
         await releaseWaiting(system.temporal.client, [waiting], first);
         const types = async () => eventTypes(await fetchHistory(system, workflowId));
@@ -198,6 +176,12 @@ async function start(
   }
   const { id: eventId } = await stage.client.purchase();
   return { eventId, groupId: groupWorkflowId(`${eventId}:0`), endpointIds };
+}
+
+/** A group that waits from its start, as a release finds it. */
+function waitingIn(group: LiveGroup, workflowId: string, begins: string) {
+  const accountId = group.events[0]?.account_id ?? '';
+  return { id: '', accountId, workflowId, begins, attempts: 0, startedAt: new Date().toISOString() };
 }
 
 /** Waits until an event has so many deliveries of that status in the list. @returns their ids */

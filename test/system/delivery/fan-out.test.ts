@@ -233,7 +233,7 @@ describe('an event', () => {
     );
     assert.equal(listed[0].id, event.id);
     assert.equal(receiver.received.length, 0);
-    // What is accepted later is started later.
+    // An event that is accepted later is started later.
     await stranger.register(receiver.url);
     const { deliveries } = await stranger.purchase();
     await stranger.deliveryUntil(deliveries[0]?.id ?? '', ({ status }) => status === 'delivered');

@@ -50,7 +50,7 @@ describe('a process whose clock is another one [world]', () => {
       let client: ApiClient;
       const subscribers: Subscriber[] = [];
       const ids: string[] = [];
-      /** Of an account of its own: what is sent at a time that was said, and these times by the events' payloads. */
+      /** An account of its own for scheduled events; their times are known by their payloads. */
       let later: { client: ApiClient; receiver: Receiver };
       const due = new Map<string, number>();
       const began = Date.now();

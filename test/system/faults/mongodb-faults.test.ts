@@ -82,7 +82,7 @@ describe('a MongoDB server [world]', () => {
         assert.equal(refused.status, 503, refused.text);
         assert.ok(refused.headers.get('retry-after'), refused.text);
         await receiver.waitFor(() => requestsFor(retried.event).length === 2);
-        // What has happened waits in the execution to be kept, and what is read is what was kept.
+        // The execution waits to have its row kept, and reads show the row as it was kept before.
         await until(
           () => pendingActivities(client, retried.delivery),
           (names) => names.includes('keepRows'),

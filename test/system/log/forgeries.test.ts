@@ -264,7 +264,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     const copy = join(folder, 'checkpoint');
     await writeFile(copy, String(after[0]['note']));
     await put(...before);
-    // Of another task queue Temporal has nothing.
+    // Temporal has nothing for another task queue.
     const forgotten = { HOOKLINE_TASK_QUEUE: `${system.environment['HOOKLINE_TASK_QUEUE']}x` };
     assert.doesNotMatch(await said('the log', forgotten), /would not be signed/);
     assert.match(

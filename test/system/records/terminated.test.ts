@@ -106,7 +106,7 @@ describe('executions that could not close their rows', () => {
       { event, ...sealed, payload_bytes: 2, targets, carriers: [], starter: 'test' },
     ]);
     const options = { client: temporal.client, taskQueue, earlyAttempts: undefined };
-    await startFanOut(options as unknown as Parameters<typeof startFanOut>[0], event, targets.length);
+    await startFanOut(options, event, targets.length);
     const workflowId = `fanout:${event.event_id}:${event.account_id}`;
     await temporal.client.workflow.getHandle(workflowId).terminate('no longer wanted');
     const all = await found(workflowId, 61_000);

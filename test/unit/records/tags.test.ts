@@ -37,7 +37,7 @@ const CONTENTS: Record<string, [contentOf: (document: never) => string, unseen?:
   erased_data_keys: [contentOfErasedKey],
   private_inputs: [contentOfInput, ['expires_at']],
   replays: [contentOfReplay, ['expires_at']],
-  // What is sealed has a commitment.
+  // A commitment covers the sealed text.
   scheduled_events: [contentOfScheduled, ['sealed', 'expires_at']],
   // Whoever believes a number in the log compares the leaf.
   segments: [contentOfSegment, ['first']],
