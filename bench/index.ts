@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { pino } from 'pino';
 import { installRuntime } from '../src/temporal/server/connection.js';
+import { measureCounts } from './counts.js';
 import { measureEconomy } from './economy.js';
 import { measureFloor } from './floor.js';
 import { measureMe, type RouteSpeed } from './me.js';
@@ -142,6 +143,14 @@ async function run(): Promise<Record<string, unknown>> {
         `${economy.historyEvents.toFixed(2)}, ${economy.calls.toFixed(2)}`,
       );
     }
+  }
+  if (wanted('counts')) {
+    const counts = await onFreshServers((servers) =>
+      measureCounts(servers, { events: EVENTS, concurrency: CONCURRENCY }),
+    );
+    say('(g) for one delivery of a group, the main thread does');
+    for (const [name, value] of Object.entries(counts))
+      note(`count ${name}`, value, `    ${name}`, value.toFixed(2));
   }
   if (wanted('fanout')) {
     for (const endpoints of [100, 1_000]) {
