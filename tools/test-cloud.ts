@@ -14,7 +14,7 @@ const FILES = [
 ].map((name) => `test/system/${name}.test.ts`);
 
 const chosen = process.argv.slice(2);
-const { status } = spawnSync('npx', ['mocha', '--jobs', '1', ...(chosen.length > 0 ? chosen : FILES)], {
+const { status } = spawnSync('npx', ['mocha', '--no-parallel', ...(chosen.length > 0 ? chosen : FILES)], {
   env: { ...process.env, TEST_CLOUD: '1' },
   stdio: 'inherit',
 });

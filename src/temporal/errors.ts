@@ -153,7 +153,6 @@ export async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
 /** The error that means that visibility has no room, if it is that or was caused by it: Temporal's client wraps it. */
 export function visibilityBusy(error: unknown): VisibilityBusyError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
-    // By its name: the class can be loaded twice where modules are compiled as they are imported.
-    if (cause.name === 'VisibilityBusyError') return cause as VisibilityBusyError;
+    if (cause instanceof VisibilityBusyError) return cause;
   return undefined;
 }

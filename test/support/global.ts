@@ -6,7 +6,7 @@ import { ask, neededHere, serveNeeds } from './needs.js';
 import type { ServersOfRun } from './run-servers.js';
 import type { TestServers } from './servers.js';
 import { countIn, countProcessor } from './started.js';
-import { forgetWarnings, warnings } from './warnings.js';
+import { forgetWarnings } from './warnings.js';
 
 // Whatever costs is imported when it is needed: a file of pure rules is tested in a second.
 
@@ -18,8 +18,7 @@ export const mochaHooks = {
     // It says itself how it goes: the first build of a server takes minutes.
     this.timeout(0);
     const { installSdk } = await import('./sdk.js');
-    // Handed over: what is imported here and there may be another instance of a module than that of the tests.
-    installSdk(warnings);
+    installSdk();
     if (!needed.includes('servers')) return void (await ask('build'));
     const { setServers } = await import('./servers.js');
     setServers((await ask('servers')) as TestServers);

@@ -9,7 +9,6 @@ import { type CloudFrontend, startCloudFrontend } from './outside/cloud-frontend
 import { buildOnce } from './programs/build.js';
 import { endSdk, installSdk } from './sdk.js';
 import { databaseIn, type TestServers } from './servers.js';
-import { warnings } from './warnings.js';
 
 /** The servers of a run. */
 export interface ServersOfRun {
@@ -30,7 +29,7 @@ const NAMESPACE = 'hookline-test';
  */
 export async function startServersOfRun(suggestContinueAsNewAfter?: number): Promise<ServersOfRun> {
   const report = (line: string) => process.stderr.write(`${line}\n`);
-  installSdk(warnings);
+  installSdk();
   const dataDir = await mkdtemp(join(tmpdir(), 'hookline-test-'));
   const ends: (() => Promise<unknown>)[] = [() => rm(dataDir, { recursive: true, force: true }), endSdk];
   const stop = async () => {

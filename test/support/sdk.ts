@@ -1,9 +1,10 @@
 import { Runtime } from '@temporalio/worker';
-import { type DestinationStream, pino } from 'pino';
+import { pino } from 'pino';
 import { installRuntime } from '../../src/temporal/server/connection.js';
+import { warnings } from './warnings.js';
 
-/** Sets Temporal's SDK up in this process, once. @param warnings where what it warns of is written */
-export function installSdk(warnings: DestinationStream): void {
+/** Sets Temporal's SDK up in this process, once. */
+export function installSdk(): void {
   installRuntime(pino({ level: 'warn' }, warnings), undefined);
 }
 

@@ -3,7 +3,7 @@ import { leafHash } from '../../../packages/tlog/src/index.js';
 import { UNITS } from '../../domain/basics/duration.js';
 import { groupedBy } from '../../domain/basics/objects.js';
 import { LogCopyError } from '../../domain/log/checkpoint-copy.js';
-import { isLogAltered } from '../../domain/log/log-altered.js';
+import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { canonicalJson, changeRecord, voidRecord } from '../../domain/records/record.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { LoggableChange } from '../../models/change/change-seal.js';
@@ -143,7 +143,7 @@ async function* auditTree({ database: { log }, keys, memory }: LogSources): Asyn
   try {
     await log.check(keys, memory);
   } catch (error) {
-    if (!(isLogAltered(error) || error instanceof LogCopyError)) throw error;
+    if (!(error instanceof LogAlteredError || error instanceof LogCopyError)) throw error;
     yield { id: 'the log', what: `would not be signed: ${error.message}` };
   }
 }

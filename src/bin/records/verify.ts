@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/schema.js';
 import { UNITS } from '../../domain/basics/duration.js';
-import { isLogAltered } from '../../domain/log/log-altered.js';
+import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { latestRecordRuns } from '../../temporal/read/records/published-checkpoints.js';
 import { plain, print, printJson } from '../client/terminal.js';
@@ -82,7 +82,7 @@ async function* untilUnreadable(some: AsyncIterable<Difference>): AsyncIterable<
   try {
     yield* some;
   } catch (error) {
-    if (!isLogAltered(error)) throw error;
+    if (!(error instanceof LogAlteredError)) throw error;
     yield { id: 'the log', what: `cannot be read any further: ${error.message}` };
   }
 }

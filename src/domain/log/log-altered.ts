@@ -42,11 +42,3 @@ export type LogAlteredReason = (typeof LOG_ALTERED_REASONS)[number];
 /** The stored log is not the one that was signed: nothing is signed or proven until somebody has looked at it. */
 export const LogAlteredError = AlteredError<LogAlteredReason>;
 export type LogAlteredError = AlteredError<LogAlteredReason>;
-
-/**
- * By its name, as Temporal knows errors too: the class can be loaded twice where modules are compiled as they are
- * imported.
- */
-export function isLogAltered(error: unknown): error is LogAlteredError {
-  return error instanceof Error && error.name === 'LogAlteredError';
-}

@@ -28,11 +28,6 @@ export class SealedTextError extends Error {
   override readonly name = 'SealedTextError';
 }
 
-/** By its name: the class can be loaded twice where modules are compiled as they are imported. */
-export function isSealedTextError(error: unknown): error is SealedTextError {
-  return error instanceof Error && error.name === 'SealedTextError';
-}
-
 /** A new data key. */
 export function newDataKey(): DataKey {
   return {

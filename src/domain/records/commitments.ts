@@ -7,7 +7,7 @@ import {
   deliveryRecord,
   RECORD_FORMAT,
 } from './record.js';
-import { isRecordAltered, RecordAlteredError } from './record-altered.js';
+import { RecordAlteredError } from './record-altered.js';
 import type { DeliveryRow } from './stored.js';
 
 /** Names a record. */
@@ -62,7 +62,7 @@ export function requireIntact(recorded: DeliveryRow, salt: Buffer | undefined): 
   try {
     requireSame(recorded, salt);
   } catch (error) {
-    if (isRecordAltered(error)) throw error;
+    if (error instanceof RecordAlteredError) throw error;
     // Altered text may contain anything.
     const how = 'cannot be read: it is not what is written';
     throw new RecordAlteredError(recorded.id, how, { cause: error });

@@ -12,8 +12,3 @@ export class RecordAlteredError extends Error {
     this.how = how;
   }
 }
-
-/** By its name: the class can be loaded twice where modules are compiled as they are imported. */
-export function isRecordAltered(error: unknown): error is RecordAlteredError {
-  return error instanceof Error && error.name === 'RecordAlteredError';
-}

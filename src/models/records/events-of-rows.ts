@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { EventPayloads, StorableEvent } from '../../domain/delivery/stored-event.js';
-import { isSealedTextError, keyNameOf } from '../../domain/privacy/data-key.js';
-import { isRecordAltered, RecordAlteredError } from '../../domain/records/record-altered.js';
+import { keyNameOf, SealedTextError } from '../../domain/privacy/data-key.js';
+import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import type { EventForRows } from '../../domain/records/told.js';
 import { type EventDocument, EventSeal, events, tokensOf } from '../event/event-document.js';
 
@@ -55,7 +55,7 @@ export class EventsOfRows {
     await Promise.all(
       documents.map(async (document) => {
         const event = await this.toEvent(document).catch((error: unknown) => {
-          if (isRecordAltered(error) || isSealedTextError(error)) return error;
+          if (error instanceof RecordAlteredError || error instanceof SealedTextError) return error;
           throw error;
         });
         if (!(event instanceof Error)) this.remembered.set(document._id, event);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Model } from 'mongoose';
 import { leafHash } from '../../../packages/tlog/src/index.js';
-import { commitTo, isSealedTextError, keyIdOf } from '../../domain/privacy/data-key.js';
+import { commitTo, keyIdOf, SealedTextError } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { requireIntact, saltPurposes } from '../../domain/records/commitments.js';
-import { isRecordAltered, RecordAlteredError } from '../../domain/records/record-altered.js';
+import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import type { DeliveryRow, EventRow, ListedDelivery } from '../../domain/records/stored.js';
 import { type EventDocument, type EventSeal, toEvent } from '../event/event-document.js';
 import { nameOf, type Segment } from '../log/segments.js';
@@ -106,8 +106,8 @@ export class UnalteredReader {
         throw new RecordAlteredError(id, 'was sealed with a data key that is gone, and was not erased');
       return { recorded };
     } catch (error) {
-      if (isRecordAltered(error)) return { recorded, altered: error };
-      if (!isSealedTextError(error)) throw error;
+      if (error instanceof RecordAlteredError) return { recorded, altered: error };
+      if (!(error instanceof SealedTextError)) throw error;
       const altered = new RecordAlteredError(id, 'has a text that does not open', { cause: error });
       return { recorded, altered };
     }
@@ -135,7 +135,7 @@ export class UnalteredReader {
         ? { event: toEvent(document, payload) }
         : altered('has another payload than it commits to');
     } catch (error) {
-      if (!isSealedTextError(error)) throw error;
+      if (!(error instanceof SealedTextError)) throw error;
       return altered('has a payload that does not open', error);
     }
   }

@@ -1,6 +1,6 @@
 import { Problem } from '../../../domain/http/problem.js';
-import { isLogAltered } from '../../../domain/log/log-altered.js';
-import { isRecordAltered } from '../../../domain/records/record-altered.js';
+import { LogAlteredError } from '../../../domain/log/log-altered.js';
+import { RecordAlteredError } from '../../../domain/records/record-altered.js';
 import {
   DeliveryStateConflictError,
   InvalidCursorError,
@@ -130,9 +130,9 @@ function ledgerProblem(error: unknown): Problem | undefined {
     return new Problem('replay_state_conflict', error.message, { cause: error });
   if (error instanceof TooManyReplaysError)
     return new Problem('replay_limit_reached', error.message, { cause: error });
-  if (isLogAltered(error))
+  if (error instanceof LogAlteredError)
     return new Problem('log_altered', `Nothing is proven: ${error.message}.`, { cause: error });
-  if (isRecordAltered(error))
+  if (error instanceof RecordAlteredError)
     return new Problem('record_altered', `A record was altered in the database: ${error.message}.`, {
       cause: error,
     });

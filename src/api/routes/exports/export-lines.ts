@@ -1,7 +1,7 @@
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { type PayloadForm, payloadMembers, toLine } from '../../../domain/records/payload-line.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/records/record.js';
-import { isRecordAltered, type RecordAlteredError } from '../../../domain/records/record-altered.js';
+import { RecordAlteredError } from '../../../domain/records/record-altered.js';
 import { deliveryIn } from '../../../domain/records/stored-views.js';
 import { withoutFacts } from '../../../domain/view/delivery-view.js';
 import type { ExportedEvent } from '../../../models/records/record-reader.js';
@@ -80,10 +80,10 @@ function alteredLine({ id, message }: RecordAlteredError): string {
 }
 
 const idOfChange = (read: SaltedChange | RecordAlteredError) =>
-  isRecordAltered(read) ? read.id : read.change.id;
+  read instanceof RecordAlteredError ? read.id : read.change.id;
 
 function changeLine(accountId: string, salted: SaltedChange | RecordAlteredError): string {
-  if (isRecordAltered(salted)) return alteredLine(salted);
+  if (salted instanceof RecordAlteredError) return alteredLine(salted);
   const { change } = salted;
   return withRecord(
     { type: 'change', after: change.id, change },

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
-import { isLogAltered } from '../../../domain/log/log-altered.js';
-import { commitTo, isSealedTextError } from '../../../domain/privacy/data-key.js';
+import { LogAlteredError } from '../../../domain/log/log-altered.js';
+import { commitTo, SealedTextError } from '../../../domain/privacy/data-key.js';
 import { type CanonicalDelivery, canonicalJson, changeRecord } from '../../../domain/records/record.js';
-import { isRecordAltered, type RecordAlteredError } from '../../../domain/records/record-altered.js';
+import { RecordAlteredError } from '../../../domain/records/record-altered.js';
 import type { DeliveryRow } from '../../../domain/records/stored.js';
 import type { OpenedDelivery } from '../../../models/records/unaltered.js';
 import type { ApiDependencies } from '../../http/context.js';
@@ -180,7 +180,7 @@ async function recordInLog(
     const leaf = await dependencies.database.records.leafOf({ _id, revision, record, segment });
     return await inLog(dependencies, record, leaf);
   } catch (error) {
-    if (!isRecordAltered(error)) throw error;
+    if (!(error instanceof RecordAlteredError)) throw error;
     return checked('log', 'differs', `It ${error.how}.`);
   }
 }
@@ -202,7 +202,7 @@ async function inLog(
     const where = `as number ${index}, in its checkpoint of ${proof.head.size} records`;
     return checked('log', 'same', `The signed log holds the record ${where}.`);
   } catch (error) {
-    if (!isLogAltered(error)) throw error;
+    if (!(error instanceof LogAlteredError)) throw error;
     return checked('log', 'differs', `The signed log holds another record: ${error.message}.`);
   }
 }
@@ -227,7 +227,7 @@ async function ofPayload(
       ? checked('payload', 'same', 'The payload is the one that the record commits to.')
       : checked('payload', 'differs', 'The record commits to another payload.');
   } catch (error) {
-    if (!isSealedTextError(error)) throw error;
+    if (!(error instanceof SealedTextError)) throw error;
     return checked('payload', 'differs', `The payload cannot be opened: ${error.message}.`);
   }
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { openedBy, originOf, sizeOf } from '../../../../packages/tlog/src/index.js';
 import type { Settings } from '../../../config/schema.js';
 import { LogCopyError } from '../../../domain/log/checkpoint-copy.js';
-import { isLogAltered } from '../../../domain/log/log-altered.js';
+import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { publishedCheckpoints } from '../../../temporal/read/records/published-checkpoints.js';
 import { executionWithoutEvent } from '../../../temporal/read/sequence/unknown-executions.js';
 import { createCheckpointCopy } from '../log/checkpoint-copy.js';
@@ -92,7 +92,7 @@ export function createRestoreWatch(
   /** A log that cannot be read is told of by who signs it. */
   const sizeHere = (): Promise<number> =>
     log.size().catch((error: unknown) => {
-      if (!isLogAltered(error)) throw error;
+      if (!(error instanceof LogAlteredError)) throw error;
       return Number.POSITIVE_INFINITY;
     });
 
