@@ -15,8 +15,11 @@ import type { EndpointDirectory, EndpointForAttempt } from '../endpoint/endpoint
 
 /** Assigns turns under rate limits, for all processes together. */
 export interface DeliveryTurns {
-  /** @returns the time of the turn, milliseconds since the epoch: now or later */
-  take(endpointId: string, rate: number): Promise<number>;
+  /**
+   * @param withinMs a turn that comes later than in so long is not taken, milliseconds
+   * @returns the time of the turn, milliseconds since the epoch: now or later
+   */
+  take(endpointId: string, rate: number, withinMs?: number): Promise<number>;
 }
 
 /** The right to make one of the attempts that an endpoint allows at once, in all processes together. */
@@ -63,6 +66,11 @@ const NEAR_MS = 100;
  * Milliseconds.
  */
 const TURN_VALID_MS = 1_000;
+/**
+ * A probe waits here for its turn, slot or lease, for so long at most: one that is not made is followed by another a
+ * minute later, or hours. Milliseconds.
+ */
+const PROBE_WAIT_MS = 30_000;
 /** A lease that other processes have is waited for here for so long, and asked for so often. Milliseconds. */
 const LEASE_WAIT_MS = 1_000;
 const LEASE_POLL_MS = 40;
@@ -80,6 +88,18 @@ const LEASE_MARGIN_MS = 10_000;
 export function createGate({ endpoints, turns, leases, conditions, order }: GatePorts) {
   /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
+    const until = performance.now() + PROBE_WAIT_MS;
+    for (let asked = request; ; ) {
+      const found = await look(asked);
+      const waitMs = waitBefore(found);
+      const isWorthIt = request.trigger === 'probe' && performance.now() + waitMs <= until;
+      if (!isWorthIt) return found;
+      await delay(waitMs);
+      if (found.kind === 'deferred') asked = { ...request, turn: found.turn };
+    }
+  };
+
+  async function look(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;
     const endpoint = await endpoints.load(account_id, endpoint_id);
     if (!endpoint) return { kind: 'not_attempted', endpoint: 'deleted' };
@@ -126,7 +146,7 @@ export function createGate({ endpoints, turns, leases, conditions, order }: Gate
     if (!lease) return slot.giveBack();
     const end = (taken: boolean) => void lease.release().then(() => slot.end(taken));
     return { ...passed, slot: { ...slot, end } };
-  };
+  }
 
   /** Waits a moment for attempts of other processes. @returns `undefined` if they take longer */
   async function leaseFor(
@@ -146,12 +166,12 @@ export function createGate({ endpoints, turns, leases, conditions, order }: Gate
 
   /** Waits for the attempt's turn under the endpoint's rate limit. @returns a report if the turn comes later */
   async function waitForTurn(
-    { endpoint_id, turn }: AttemptRequest,
+    { endpoint_id, trigger, turn }: AttemptRequest,
     { rate_limit }: EndpointForAttempt,
   ): Promise<NotNow | undefined> {
     if (rate_limit === undefined) return undefined;
     if (turn !== undefined && sharedNow() - Date.parse(turn) <= TURN_VALID_MS) return undefined;
-    const at = await turns.take(endpoint_id, rate_limit);
+    const at = await turns.take(endpoint_id, rate_limit, trigger === 'probe' ? PROBE_WAIT_MS : undefined);
     const wait_ms = at - sharedNow();
     if (wait_ms <= NEAR_MS) {
       await delay(Math.max(wait_ms, 0));
@@ -160,6 +180,13 @@ export function createGate({ endpoints, turns, leases, conditions, order }: Gate
     const per_second = Number(rate_limit.toFixed(3));
     return { kind: 'deferred', turn: new Date(at).toISOString(), wait_ms, per_second };
   }
+}
+
+/** When it is worth to look again, milliseconds; `Infinity`: not for what was found. */
+function waitBefore(found: Passed | NotNow): number {
+  if (found.kind === 'deferred') return found.wait_ms;
+  const isBusy = found.kind === 'not_attempted' && found.endpoint === 'busy';
+  return (isBusy ? found.look_again_ms : undefined) ?? Infinity;
 }
 
 /** Sends a delivery to the isolated lane. That is not an error, so it is not counted as one. */

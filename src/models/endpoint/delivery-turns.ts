@@ -22,9 +22,10 @@ export class DeliveryTurnRepository extends repositoryOf(turns) {
    * Takes the first free turn.
    *
    * @param rate turns per second
+   * @param withinMs if it comes later than in so long, it is not taken, milliseconds
    * @returns its time, milliseconds since the epoch: now or later
    */
-  async take(endpointId: string, rate: number): Promise<number> {
+  async take(endpointId: string, rate: number, withinMs?: number): Promise<number> {
     const interval = Math.ceil(1_000 / rate);
     const now = sharedNow();
     await this.model.updateOne(
@@ -32,10 +33,10 @@ export class DeliveryTurnRepository extends repositoryOf(turns) {
       { $max: { next_at: now, expires_at: new Date(now + REMEMBERED_MS) } },
       { upsert: true },
     );
-    const { next_at } = await this.model
-      .findOneAndUpdate({ _id: endpointId }, { $inc: { next_at: interval } }, { returnDocument: 'after' })
-      .orFail()
+    const isSoon = withinMs === undefined ? {} : { next_at: { $lte: now + withinMs } };
+    const taken = await this.model
+      .findOneAndUpdate({ _id: endpointId, ...isSoon }, { $inc: { next_at: interval } })
       .lean();
-    return next_at - interval;
+    return taken?.next_at ?? (await this.model.findById(endpointId).orFail().lean()).next_at;
   }
 }

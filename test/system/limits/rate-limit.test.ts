@@ -94,5 +94,14 @@ describe('an endpoint’s rate limit', () => {
     }
   });
 
+  it('tells a turn that is later than it may be, and does not take it', async () => {
+    const { deliveryTurns } = system.database;
+    const now = await deliveryTurns.take('ep_y', 0.01);
+    for (let asked = 0; asked < 2; asked++)
+      assert.equal(await deliveryTurns.take('ep_y', 0.01, 30_000), now + 100_000);
+    assert.equal(await deliveryTurns.take('ep_y', 0.01, 100_000), now + 100_000);
+    assert.equal(await deliveryTurns.take('ep_y', 0.01), now + 200_000);
+  });
+
   const uri = () => system.environment['MONGODB_URI'] ?? '';
 });

@@ -43,6 +43,7 @@ function attempts(
     endpoints?: object;
     leases?: object;
     release?: object;
+    turns?: object;
     failing?: FailingMark;
     options?: object;
   } = {},
@@ -79,7 +80,7 @@ function attempts(
     incidents,
     endpoints,
     release: more.release,
-    turns: { take: async () => Date.now() },
+    turns: { take: async () => Date.now(), ...more.turns },
     leases: { take: async () => undefined, ...more.leases },
     conditions: new EndpointConditions({
       slowMs: SLOW_MS,
@@ -177,6 +178,36 @@ describe('an attempt', () => {
     assert.equal(posted.length, 0);
     for (const trigger of ['manual', 'released', 'probe'] as const)
       assert.equal((await attempt({ ...FIRST, trigger, isolated: true })).kind, 'attempted');
+  });
+
+  describe('that is a probe', () => {
+    const PROBE = { ...FIRST, trigger: 'probe', isolated: true } as const;
+
+    it('waits for its turn, unless that comes much later', async () => {
+      const options = { rate_limit: 1 };
+      const within: unknown[] = [];
+      const taking = (inMs: number) => ({
+        take: async (...asked: unknown[]) => {
+          within.push(asked[2]);
+          return Date.now() + inMs;
+        },
+      });
+      const soon = attempts({}, { options, turns: taking(150) });
+      assert.equal((await soon.attempt({ ...FIRST, isolated: true })).kind, 'deferred');
+      assert.equal((await soon.attempt(PROBE)).kind, 'attempted');
+      assert.equal(soon.posted.length, 1);
+      assert.equal((await attempts({}, { options, turns: taking(60_000) }).attempt(PROBE)).kind, 'deferred');
+      // It takes no turn that it would not wait for.
+      assert.deepEqual([within[0], ...new Set(within.slice(1))], [undefined, 30_000]);
+    });
+
+    it('waits until an attempt of another process has ended', async () => {
+      // Others give up after a second.
+      const endsAt = performance.now() + 1_500;
+      const take = async () => (performance.now() < endsAt ? undefined : { release: async () => {} });
+      const { attempt } = attempts({}, { options: { max_concurrency: 1 }, leases: { take } });
+      assert.equal((await attempt(PROBE)).kind, 'attempted');
+    });
   });
 
   it('that succeeds takes away the mark that the endpoint fails, unless an open incident is to do that', async () => {
