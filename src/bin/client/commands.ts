@@ -1,9 +1,14 @@
 import { type Command, flag, JSON_HELP, json, text } from '../command.js';
 import { AUDIT_COMMANDS } from './audit/commands.js';
 
-const FILTER = { endpoint: text, event: text, kind: text, key: text, status: text };
+/** Options that `filterOf` in `deliveries.ts` reads. */
+const FILTER = {
+  ...{ endpoint: text, event: text, kind: text, key: text, status: text },
+  ...{ 'last-status-code': text, 'last-error-code': text },
+};
 const FILTER_HELP = [
   '--endpoint ep_…, --event evt_…, --kind purchase, --key order_id:1001, --status retrying,parked',
+  '--last-status-code 503  how the latest attempt ended, or --last-error-code timeout',
 ];
 
 /** Commands over the API: with HOOKLINE_URL and a key or a login, on any machine. */

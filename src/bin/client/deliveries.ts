@@ -33,14 +33,19 @@ async function list(hookline: Hookline, values: Values): Promise<void> {
   await showList(hookline.list('/v18.0/deliveries', { query }), values, listing, limit);
 }
 
-/** The filters of a list, checked by the server. */
+/** The filters of a list, checked by the server; also of `replay` and `attempts`, which have some of the options. */
 export function filterOf(values: Values): NonNullable<QueryOf<'/v18.0/deliveries'>> {
+  const statusCode = textOf(values, 'last-status-code');
+  if (statusCode !== undefined && !/^\d{3}$/.test(statusCode))
+    throw new CommandError(`--last-status-code must be an HTTP status such as 503, not "${statusCode}".`);
   return {
     endpoint_id: textOf(values, 'endpoint'),
     event_id: textOf(values, 'event'),
     event_kind: textOf(values, 'kind'),
     key: textOf(values, 'key'),
     status: textOf(values, 'status')?.split(',') as 'delivered'[] | undefined,
+    status_code: statusCode === undefined ? undefined : Number(statusCode),
+    error_code: textOf(values, 'last-error-code') as 'timeout' | undefined,
   };
 }
 

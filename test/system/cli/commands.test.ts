@@ -170,6 +170,12 @@ describe('the commands for users of the API', () => {
         /^ACCEPTED +STATUS +KIND +DELIVERY +REASON\n\S+ +exhausted +purchase +dlv_\w+ +\S/.test(table),
     );
     const id = event.deliveries[0].id;
+    match(await run(`deliveries --event ${event.id} --last-status-code 404`), /\n\S+ +exhausted +purchase /);
+    equal(await run(`deliveries --event ${event.id} --last-error-code timeout`), 'No deliveries.');
+    match(
+      await run('deliveries --last-status-code gone', 1),
+      /must be an HTTP status such as 503, not "gone"/,
+    );
     const [one, story, verdict] = await Promise.all([
       run(`deliveries ${id}`),
       run(`timeline ${id}`),

@@ -174,7 +174,7 @@ describe('lists by several filters', () => {
       ['status=', /status must be one or more of/],
       ['open=yes', /open must be one of: true, false/],
       ['error_code=none', /error_code must be one of: timeout/],
-      ['status_code=99', /status_code must be at least 100/],
+      ['status_code=99', /status_code must be an HTTP status from 100 to 599/],
     ] as const) {
       for (const list of ['events', 'deliveries']) {
         const answer = await client.request('GET', `/v18.0/${list}?${query}`);

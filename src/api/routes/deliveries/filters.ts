@@ -80,16 +80,20 @@ export const timeParameter = z
       'ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on',
   });
 
-const statusCode = z.coerce.number().int().min(100).max(599);
+const STATUS_CODE = 'must be an HTTP status from 100 to 599, such as 503';
+const statusCode = z.coerce.number(STATUS_CODE).int(STATUS_CODE).min(100, STATUS_CODE).max(599, STATUS_CODE);
 
 /** Each filter has a parameter here; `kindParameter` and `attemptParameters` have the rest. */
-type ParameterName =
+export type ParameterName =
   | Exclude<keyof DeliveryFilter, 'key_token' | 'statuses' | 'event_kind' | 'any_attempt'>
   | 'key'
   | 'status'
   | 'open';
 
-/** Filters of deliveries, besides the kind of their event. They combine: a delivery must match all that are given. */
+/**
+ * Filters of deliveries, besides the kind of their event; `GET /events` has them, too. They combine: a delivery must
+ * match all that are given.
+ */
 export const deliveryParameters = {
   endpoint_id: endpointIdParameter,
   event_id: eventIdParameter,

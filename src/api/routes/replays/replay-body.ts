@@ -13,7 +13,12 @@ import {
   selectedStatuses,
 } from '../../../domain/replay/replay.js';
 import { reasonSchema } from '../../http/origin.js';
-import { deliveryParameters, kindParameter, timeParameter } from '../deliveries/filters.js';
+import {
+  deliveryParameters,
+  kindParameter,
+  type ParameterName,
+  timeParameter,
+} from '../deliveries/filters.js';
 
 const { endpoint_id, event_id, key } = deliveryParameters;
 
@@ -31,7 +36,7 @@ const filterSchema = z
     status_code: z.int().min(100).max(599).optional().describe('HTTP status of the latest attempt'),
     created_after: timeParameter,
     created_before: timeParameter,
-  })
+  } satisfies Record<Exclude<ParameterName, 'open'> | 'event_kind', z.ZodType>)
   .describe(
     `Filters of GET /deliveries. The period is at most ${MAX_REPLAY_PERIOD_DAYS} days; without created_after it begins ${DEFAULT_REPLAY_PERIOD_DAYS} days before its end, which is now at the latest`,
   );
