@@ -5,11 +5,10 @@ import { present } from '../../src/domain/basics/objects.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { maskHeaders } from '../../src/domain/endpoint/endpoint-headers.js';
-import { payloadFor } from '../../src/domain/event/profile-updated.js';
 import { apiUrl } from '../../src/domain/http/versions.js';
 import { type OrderPlace, orderHeader } from '../../src/domain/order/order-rule.js';
 import { unmaskOptions } from '../../src/domain/sending/delivery-options.js';
-import { inFormat } from '../../src/domain/sending/payload-format.js';
+import { type SentForm, sentIn } from '../../src/domain/sending/sent-form.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
@@ -90,26 +89,16 @@ export function createSend({
     const secret_versions = keys.flatMap(({ version }) => version ?? []);
     const exchange: HttpPoster['exchange'] = (posted) => {
       const masked = [...Object.keys(headers), ...(endpoint.authentication ? ['authorization'] : [])];
-      if (endpoint.inbox) return inboxExchange(request, shown(posted, masked), secrets);
+      if (endpoint.inbox) return inboxExchange(request, shown(posted, masked), secrets, form);
       return endpoint.listener ? listenerExchange(request.endpoint_id, posted) : poster.exchange(posted);
     };
     const span = tracing?.attempt(request, endpoint.target_url);
-    const {
-      authentication,
-      client_certificate,
-      legacy_signature,
-      payload_format = 'event',
-    } = unmaskOptions(endpoint, options);
+    const { authentication, client_certificate, legacy_signature, payload_format, include_values } =
+      unmaskOptions(endpoint, options);
     const { account_id, event_id, event_kind: kind } = request;
     const url = apiUrl(publicUrl, `/events/${event_id}`);
-    const sent = payloadFor(endpoint, kind, payload);
-    const formatted = inFormat(payload_format, {
-      account_id,
-      event_id,
-      event_kind: kind,
-      payload: sent,
-      url,
-    });
+    const form: SentForm = present({ event_kind: kind, url, payload_format, include_values });
+    const formatted = sentIn(form, { account_id, event_id, payload });
     const { body } = formatted;
     const { legacy_header_prefix } = endpoint;
     const signed = {
@@ -149,7 +138,7 @@ export function createSend({
         ...(trace.address !== undefined && { address: trace.address }),
         timings_ms: trace.timings,
         request_bytes: Buffer.byteLength(body),
-        ...(payload_format !== 'event' && { format: payload_format }),
+        ...(payload_format !== undefined && payload_format !== 'event' && { format: payload_format }),
         ...(body !== payload && { request_sha256: hash('sha256', body) }),
         ...('error_code' in answer
           ? failureOf(answer, duration_ms >= request.timeout_ms && endpoint.attempt_timeout !== undefined)

@@ -1,6 +1,7 @@
 import type { HttpAnswer, HttpRequest, HttpTrace } from '../../packages/egress/src/index.js';
 import type { Attempt } from '../../src/domain/attempt/attempt.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { SentForm } from '../../src/domain/sending/sent-form.js';
 
 export type { HttpAnswer, HttpRequest, HttpTrace } from '../../packages/egress/src/index.js';
 
@@ -21,9 +22,11 @@ export type ListenerExchange = (endpointId: string, request: HttpRequest) => Pro
  * Has a test inbox receive a request. It reports failures; it does not throw them.
  *
  * @param secrets by which the request was signed
+ * @param form of its body, which is kept in place of the body
  */
 export type InboxExchange = (
   delivery: Pick<AttemptRequest, 'account_id' | 'endpoint_id' | 'event_id'>,
   request: HttpRequest,
   secrets: readonly string[],
+  form: SentForm,
 ) => Promise<HttpExchange>;

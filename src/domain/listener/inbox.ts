@@ -4,12 +4,13 @@
  */
 
 import { UNITS } from '../basics/duration.js';
+import type { SentForm } from '../sending/sent-form.js';
 
 /** How long an inbox lasts, and what it has received is kept, milliseconds. */
 export const INBOX_MS = UNITS.h;
 /** Inboxes that an account may have at once. */
 export const MAX_INBOXES = 5;
-/** Requests that are kept of an account; older ones go. Bodies are those of the events, so they are not kept again. */
+/** Requests that are kept of an account; older ones go. Their bodies are made again from the events. */
 export const MAX_RECEIVED = 100;
 /** The most of the headers of one request that is kept, characters. */
 export const MAX_RECEIVED_HEADERS = 4_096;
@@ -22,6 +23,8 @@ export interface ReceivedRequest {
   /** ISO 8601, UTC. */
   received_at: string;
   headers: Record<string, string>;
+  /** The form of the body; absent if an earlier release has received it. */
+  form?: SentForm;
   /** Length of the body as received. */
   body_bytes: number;
   /** Why the signature is none of the endpoint's, by the library that subscribers are told to use; absent if it is. */

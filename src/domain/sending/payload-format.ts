@@ -9,7 +9,7 @@ export const PAYLOAD_FORMATS = ['event', 'thin', 'cloudevents_structured', 'clou
 export type PayloadFormat = (typeof PAYLOAD_FORMATS)[number];
 
 /** An event to be sent. */
-interface SentEvent {
+export interface SentEvent {
   account_id: string;
   event_id: string;
   event_kind: string;
@@ -20,7 +20,7 @@ interface SentEvent {
 }
 
 /** Body and headers of a request. */
-interface FormattedBody {
+export interface FormattedBody {
   body: string;
   headers: Record<string, string>;
 }

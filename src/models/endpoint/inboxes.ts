@@ -1,5 +1,7 @@
+import { Schema } from 'mongoose';
 import { ulid } from 'ulid';
 import { INBOX_MS, MAX_RECEIVED, type ReceivedRequest } from '../../domain/listener/inbox.js';
+import type { SentForm } from '../../domain/sending/sent-form.js';
 import { sharedDate, sharedNow } from '../../domain/time/shared-time.js';
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 
@@ -14,6 +16,7 @@ const received = collection(
     received_at: must(Date, { expires: INBOX_MS / 1_000 }),
     /** JSON: MongoDB restricts names of fields. */
     headers: must(String),
+    form: may<SentForm>(Schema.Types.Mixed),
     body_bytes: must(Number),
     signature_error: may(String),
   },
@@ -56,13 +59,14 @@ export class InboxRepository extends repositoryOf(received) {
       .sort({ account_id: -1, _id: -1 })
       .limit(limit)
       .lean();
-    return found.map(({ _id, event_id, received_at, headers, body_bytes, signature_error }) => ({
+    return found.map(({ _id, event_id, received_at, headers, form, body_bytes, signature_error }) => ({
       id: _id,
       endpoint_id: endpointId,
       event_id,
       received_at: received_at.toISOString(),
       headers: JSON.parse(headers) as Record<string, string>,
       body_bytes,
+      ...(form && { form }),
       ...(signature_error && { signature_error }),
     }));
   }

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { Webhook } from 'standardwebhooks';
 import { deleteExpiredListeners } from '../../../src/bin/service/listeners/listener-sweep.js';
 import { INBOX_MS, inboxUrl, MAX_INBOXES, MAX_RECEIVED } from '../../../src/domain/listener/inbox.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
@@ -9,6 +10,7 @@ interface Received {
   event_id: string;
   headers: Record<string, string>;
   body?: string;
+  body_bytes: number;
   verified: boolean;
 }
 
@@ -26,7 +28,7 @@ describe('a test inbox', () => {
   const made = async () => {
     const { status, json, text } = await make();
     equal(status, 201, text);
-    return json as { id: string; status: string; inbox: boolean; target_url: string };
+    return json as { id: string; status: string; inbox: boolean; target_url: string; secret: string };
   };
   const requestsOf = async (id: string, who = client): Promise<Received[]> =>
     (await who.request('GET', `/v18.0/inboxes/${id}/requests`)).json.data;
@@ -48,6 +50,36 @@ describe('a test inbox', () => {
     deepEqual([request?.body, request?.verified, request?.event_id], [PURCHASE, true, delivery.event_id]);
     equal(request?.headers['webhook-id'], delivery.event_id);
     match(request?.headers['webhook-signature'] ?? '', /^v1,/);
+  });
+
+  it('shows each format as it was sent, also after the format was changed', async () => {
+    const { id, secret } = await made();
+    const formats = ['thin', 'cloudevents_structured', 'cloudevents_binary'];
+    const requestBytes: (number | undefined)[] = [];
+    for (const payload_format of [...formats, 'event']) {
+      const changed = await client.request('PATCH', `/v18.0/endpoints/${id}`, { body: { payload_format } });
+      equal(changed.status, 200, changed.text);
+      requestBytes.unshift((await receive()).attempts[0]?.request_bytes);
+    }
+    const shown = await requestsOf(id);
+    deepEqual(
+      shown.map(({ body = '' }) => Buffer.byteLength(body)),
+      requestBytes,
+    );
+    for (const { headers, body = '' } of shown) new Webhook(secret).verify(body, headers);
+    const [event, binary, structured, thin] = shown.map(({ body = '' }) => body);
+    deepEqual([event, binary], [PURCHASE, PURCHASE]);
+    deepEqual(JSON.parse(structured ?? '').data, JSON.parse(PURCHASE));
+    deepEqual(Object.keys(JSON.parse(thin ?? '')), ['id', 'kind', 'url']);
+    deepEqual(
+      shown.map(({ headers }) => [headers['content-type'], headers['ce-type']]),
+      [
+        ['application/json', undefined],
+        ['application/json', 'purchase'],
+        ['application/cloudevents+json', undefined],
+        ['application/json', undefined],
+      ],
+    );
   });
 
   it('is of its account alone, has no stream, and nothing is sent elsewhere from it', async () => {

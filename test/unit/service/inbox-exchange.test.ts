@@ -3,6 +3,7 @@ import { createInboxExchange } from '../../../src/bin/service/listeners/inbox-ex
 import { newSigningSecret, signedHeaders } from '../../../src/domain/delivery/signature.js';
 import { MAX_RECEIVED_HEADERS, type ReceivedRequest } from '../../../src/domain/listener/inbox.js';
 
+const FORM = { event_kind: 'purchase', url: '' };
 const DELIVERY = { account_id: 'acct_1', endpoint_id: 'ep_1', event_id: 'evt_1' };
 
 describe('a delivery to a test inbox', () => {
@@ -20,7 +21,7 @@ describe('a delivery to a test inbox', () => {
       ...headers,
     };
     const request = { method: 'POST' as const, url: '', headers: signed, body: '{}', timeoutMs: 1_000 };
-    const answer = await exchange(DELIVERY, { ...request, account: DELIVERY.account_id }, secrets);
+    const answer = await exchange(DELIVERY, { ...request, account: DELIVERY.account_id }, secrets, FORM);
     return { ...answer, kept: kept.at(-1) };
   };
 
@@ -67,7 +68,7 @@ describe('a delivery to a test inbox', () => {
       timeoutMs: 1,
       account: 'acct_1',
     };
-    const answer = await broken(DELIVERY, request, []);
+    const answer = await broken(DELIVERY, request, [], FORM);
     deepEqual('error_code' in answer && answer.error_code, 'connection_failed');
   });
 });

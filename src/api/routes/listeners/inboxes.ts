@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { payloadFor } from '../../../domain/event/profile-updated.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { INBOX_MS, MAX_RECEIVED, type ReceivedRequest } from '../../../domain/listener/inbox.js';
 import { LISTENER_LIMIT_MS } from '../../../domain/listener/listener.js';
+import { bodyAgain } from '../../../domain/sending/sent-form.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
-import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies } from '../../http/context.js';
 import type { Operation } from '../../http/operation.js';
 import { listOperation } from '../../http/paging.js';
@@ -29,15 +28,14 @@ const receivedSchema = z
 export function inboxOperations(dependencies: ApiDependencies): Operation[] {
   const { database } = dependencies;
   const withBody = async (
-    endpoint: StoredEndpoint,
-    { signature_error, endpoint_id: _, ...request }: ReceivedRequest,
+    account_id: string,
+    { signature_error, endpoint_id: _, form, ...request }: ReceivedRequest,
   ) => {
-    const { account_id } = endpoint;
-    const payload = await database.payloads.of({ account_id, event_id: request.event_id });
-    const kind = request.headers['webhook-event-kind'] ?? '';
+    const event = { account_id, event_id: request.event_id };
+    const payload = await database.payloads.of(event);
     return {
       ...request,
-      body: payload === undefined ? undefined : payloadFor(endpoint, kind, payload),
+      body: form && bodyAgain(form, event, payload),
       verified: signature_error === undefined,
       ...(signature_error !== undefined && { signature_error }),
     };
@@ -62,7 +60,7 @@ export function inboxOperations(dependencies: ApiDependencies): Operation[] {
         const endpoint = await findEndpoint(dependencies, ctx, id);
         if (!endpoint.inbox) throw notFound('inbox', id);
         const found = await database.inboxes.list(account_id, id, limit + 1, after);
-        return Promise.all(found.map((request) => withBody(endpoint, request)));
+        return Promise.all(found.map((request) => withBody(account_id, request)));
       },
     }),
   ];

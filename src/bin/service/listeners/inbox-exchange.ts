@@ -9,11 +9,11 @@ import type { InboxRepository } from '../../../models/endpoint/inboxes.js';
  * told to verify it, and kept.
  */
 export function createInboxExchange(inboxes: Pick<InboxRepository, 'keep'>): InboxExchange {
-  return async ({ account_id, endpoint_id, event_id }, { headers, body = '' }, secrets) => {
+  return async ({ account_id, endpoint_id, event_id }, { headers, body = '' }, secrets, form) => {
     const began = performance.now();
     const signature_error = whatIsWrong(secrets, headers, body);
     const kept = {
-      ...{ endpoint_id, event_id, headers: bounded(headers), body_bytes: Buffer.byteLength(body) },
+      ...{ endpoint_id, event_id, form, headers: bounded(headers), body_bytes: Buffer.byteLength(body) },
       ...(signature_error !== undefined && { signature_error }),
     };
     const isKept = await inboxes.keep(account_id, kept).then(
