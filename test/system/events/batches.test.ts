@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import mongoose from 'mongoose';
 import { MAX_PAYLOAD_BYTES } from '../../../packages/payload-contract/src/index.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from '../../../src/api/routes/events/batch-body.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { MAX_NAMED_ENDPOINTS } from '../../../src/domain/delivery/recipients.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { type ReceivedRequest, type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** A purchase of an order, with more members in front. */
@@ -54,19 +55,107 @@ describe('several events in one request', () => {
     }
   });
 
-  it('have places in the order of their key', async () => {
-    await client.register(receiver.url, { ordering: 'key' });
-    const { json } = await batch(['a', 'b'].map((order) => posted(order, ',"order_key":"cart-7"')));
-    const ids: string[] = json.results.map(({ event }: { event: { id: string } }) => event.id);
-    const all = await receiver.waitFor((received) =>
-      ids.every((id) => received.some(({ headers }) => headers['webhook-id'] === id)),
+  const CART = ',"order_key":"cart-7"';
+  /** Ids of the accepted events. */
+  const idsIn = (json: { results: { event?: { id: string } }[] }) =>
+    json.results.flatMap(({ event }) => event?.id ?? []);
+  const numbersOf = async (endpoint_id: string, ids: readonly string[]) => {
+    const { orderPlaces } = system.database;
+    const found = ids.map((event_id) => orderPlaces.find({ endpoint_id, event_id }));
+    return (await Promise.all(found)).map((place) => place?.number);
+  };
+  const wrong = '"kind":"purchase","payload":{"order_id":7}';
+
+  for (const mode of ['all_or_nothing', 'each'])
+    it(`are delivered, and in the feed, in their order, if they have one order key: ${mode}`, async () => {
+      const { id: endpoint } = await client.register(receiver.url, { ordering: 'key' });
+      // The payloads about a new person are ready later than the others: a key is made for each.
+      const orders = ['a', 'b', 'c', 'd', 'e'].map((order, index) =>
+        posted(order, index % 2 === 0 ? `${CART},"subject":"${order}@example.com"` : CART),
+      );
+      if (mode === 'each') orders.splice(2, 0, wrong);
+      const ids = idsIn((await batch(orders, mode)).json);
+      assert.equal(ids.length, 5);
+      const all = await receiver.waitFor((received) =>
+        ids.every((id) => received.some(({ headers }) => headers['webhook-id'] === id)),
+      );
+      const own = all.filter(({ headers }) => ids.includes(headers['webhook-id'] ?? ''));
+      assert.deepEqual(
+        own.map(({ headers }) => headers['webhook-id']),
+        ids,
+      );
+      const key = own[0]?.headers['webhook-order']?.slice('1;'.length);
+      assert.ok(key?.startsWith('key="'), key);
+      assert.deepEqual(
+        own.map(({ headers }) => headers['webhook-order']),
+        [`1;${key}`, ...[2, 3, 4, 5].map((number) => `${number};previous=${number - 1};${key}`)],
+      );
+      assert.deepEqual(await numbersOf(endpoint, ids), [1, 2, 3, 4, 5]);
+      const feed = await client.request('GET', '/v18.0/feed?wait=5');
+      assert.deepEqual(
+        feed.json.data.map(({ id }: { id: string }) => id),
+        ids,
+      );
+    });
+
+  it('have one place for two of one idempotency key, whose first counts', async () => {
+    const { id: endpoint } = await client.register(receiver.url, { ordering: 'key' });
+    const once = `${CART},"idempotency_key":"once"`;
+    const { json } = await batch(
+      [
+        posted('a', `${CART},"subject":"z@example.com"`),
+        ...['b', 'b', 'c'].map((o) => posted(o, once)),
+      ].concat(posted('d', CART)),
+      'each',
     );
-    const places = all.flatMap(({ headers }) =>
-      ids.includes(headers['webhook-id'] ?? '') ? [headers['webhook-order'] ?? ''] : [],
+    assert.deepEqual(
+      json.results.map(({ status }: { status: number }) => status),
+      [202, 202, 202, 409, 202],
     );
-    const key = places[0]?.slice('1;'.length);
-    assert.ok(key?.startsWith('key="'), key);
-    assert.deepEqual(places, [`1;${key}`, `2;previous=1;${key}`]);
+    assert.deepEqual(await numbersOf(endpoint, idsIn(json)), [1, 2, 2, 3]);
+  });
+
+  for (const mode of ['all_or_nothing', 'each'])
+    it(`take the places that they did not get, when they are sent again: ${mode}`, async () => {
+      const { id: endpoint } = await client.register(receiver.url, { ordering: 'key' });
+      const events = ['a', 'b'].map((order) => posted(order, `${CART},"idempotency_key":"${order}"`));
+      const ids = idsIn((await batch(events, mode)).json);
+      // As if the process had died between the insert of the events and that of their places.
+      const raw = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+      await raw.collection('order_places').deleteMany({ event_id: { $in: ids } });
+      await raw.close();
+      const again = await batch([...events, posted('c', CART)], mode);
+      // Their attempts may be first, in any order.
+      const [a, b, c] = await numbersOf(endpoint, idsIn(again.json));
+      assert.deepEqual([[a, b].sort(), c], [[3, 4], 5]);
+    });
+
+  it('arrive in their order, a hundred of one key and a hundred of ten, in two requests at once [world]', async function () {
+    this.timeout(600_000);
+    const { id: endpoint } = await client.register(receiver.url, { ordering: 'key' });
+    const requests = [1, 10].map(async (keys) => {
+      const events = Array.from({ length: MAX_BATCH_EVENTS }, (_, index) => {
+        const subject = index % 9 === 0 ? `,"subject":"${keys}-${index}"` : '';
+        return posted(String(index), `,"order_key":"${keys}-${index % keys}"${subject}`);
+      });
+      const { json, status, text } = await batch(events, 'each');
+      assert.equal(status, 202, text);
+      return { keys, ids: idsIn(json) };
+    });
+    for (const { keys, ids } of await Promise.all(requests)) {
+      const places = ids.map((_, index) => Math.floor(index / keys) + 1);
+      assert.deepEqual(await numbersOf(endpoint, ids), places);
+      const idOf = ({ headers }: ReceivedRequest) => headers['webhook-id'] ?? '';
+      const all = await receiver.waitFor((received) => {
+        const there = new Set(received.map(idOf));
+        return ids.every((id) => there.has(id));
+      }, 500_000);
+      for (let key = 0; key < keys; key += 1) {
+        const own = ids.filter((_, index) => index % keys === key);
+        const arrived = all.map(idOf).filter((id) => own.includes(id));
+        assert.deepEqual([...new Set(arrived)], own);
+      }
+    }
   });
 
   it('are not accepted if one of them cannot be, and the answer names every such place', async () => {

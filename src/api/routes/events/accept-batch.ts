@@ -1,4 +1,5 @@
 import type { Owner } from '../../../domain/access/owner.js';
+import { zip } from '../../../domain/basics/objects.js';
 import type { KeptEvent } from '../../../domain/delivery/stored-event.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
@@ -7,10 +8,10 @@ import {
   type CheckedEvent,
   checkEvent,
   type EventRequest,
+  type NumberedOffer,
   numberEvent,
   requireSame,
   settling,
-  storeEvent,
 } from './accept-event.js';
 
 /** Deliveries of all events that are accepted together or not at all. */
@@ -26,15 +27,28 @@ export async function acceptEach(
   requests: readonly EventRequest[],
 ): Promise<BatchOutcome[]> {
   const checked = await checkAll(dependencies, owner, requests);
-  const accepted = checked.map(async (one): Promise<BatchOutcome> => {
+  const numbered = await Promise.allSettled(
+    checked.map((one) =>
+      'error' in one ? Promise.reject(one.error) : numberEvent(dependencies, owner, one),
+    ),
+  );
+  const fresh = inIdOrder(numbered.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+  const stored = zip(fresh, await dependencies.starter.intake.acceptEach(fresh.map(({ offer }) => offer)));
+  const outcomes = zip(checked, numbered).map(async ([one, number]): Promise<BatchOutcome> => {
     if ('error' in one) return one;
+    if (number.status === 'rejected') return { error: number.reason };
+    const [offered, result] = stored.shift() as (typeof stored)[number];
     try {
-      return { checked: one, kept: await storeEvent(dependencies, owner, one) };
+      const [kept] = await settling([offered], async () => {
+        if (result.status === 'rejected') throw result.reason;
+        return [result.value];
+      });
+      return { checked: one, kept: requireSame(one, kept as KeptEvent) };
     } catch (error) {
       return { error };
     }
   });
-  return Promise.all(accepted);
+  return Promise.all(outcomes);
 }
 
 /**
@@ -66,15 +80,30 @@ export async function acceptTogether(
     return attempt(() => ({ checked: one, kept: kept && requireSame(one, kept) }));
   });
   const known = allOrThrow(outcomes);
-  const fresh = await Promise.all(
-    known.flatMap(({ checked: one, kept }) => (kept ? [] : numberEvent(dependencies, owner, one))),
+  const fresh = inIdOrder(
+    await Promise.all(
+      known.flatMap(({ checked: one, kept }) => (kept ? [] : numberEvent(dependencies, owner, one))),
+    ),
   );
+  // The process that stored them may have died before they had their places.
+  await starter.intake.placed(before.values());
   const stored = [
     ...(await settling(fresh, () => starter.intake.acceptTogether(fresh.map(({ offer }) => offer)))),
   ];
   return known.map(({ checked: one, kept }) =>
     attempt(() => ({ checked: one, kept: requireSame(one, kept ?? (stored.shift() as KeptEvent)) })),
   );
+}
+
+/** Has ids sort as the events are listed: the feed goes by them, and so does whoever starts them after a crash. */
+function inIdOrder(numbered: readonly NumberedOffer[]): NumberedOffer[] {
+  const names = numbered.map(({ offer: { event } }) => ({
+    ...{ event_id: event.event_id, accepted_at: event.accepted_at },
+  }));
+  names.sort((one, other) => (one.event_id < other.event_id ? -1 : 1));
+  return zip(numbered, names).map(([{ taken, offer }, name]) => ({
+    ...{ taken, offer: { ...offer, event: { ...offer.event, ...name } } },
+  }));
 }
 
 /** Checks events one after the other: what an account sends at once takes turns with what others send. */

@@ -1,5 +1,6 @@
 import { inBatches } from '../../../domain/basics/batches.js';
 import { inParts } from '../../../domain/basics/bounded-memory.js';
+import { zip } from '../../../domain/basics/objects.js';
 import { tryAgain } from '../../../domain/basics/try-again.js';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import type { AcceptedEvent, DeliveryTarget } from '../../../domain/delivery/delivery.js';
@@ -142,12 +143,18 @@ export class EventIntake {
    * @throws LedgerBusyError if too much waits to be started; then the event is not stored
    */
   async accept(offer: Offer): Promise<KeptEvent> {
-    const { event, targets, hints } = offer;
-    this.planner.checkRoom(event, targets.length);
-    const storable = await this.prepared(event, hints?.subject);
-    return new Promise((resolve, reject) => {
-      void this.inserted({ ...offer, storable, resolve, reject });
-    });
+    return this.insertedAs(offer, await this.checked(offer));
+  }
+
+  /** Accepts each of some events by itself. They are stored, and take their places, in their order. */
+  async acceptEach(offers: readonly Offer[]): Promise<PromiseSettledResult<KeptEvent>[]> {
+    const prepared = await Promise.allSettled(offers.map((offer) => this.checked(offer)));
+    return Promise.allSettled(
+      zip(offers, prepared).map(async ([offer, one]) => {
+        if (one.status === 'rejected') throw one.reason;
+        return this.insertedAs(offer, one.value);
+      }),
+    );
   }
 
   /**
@@ -179,6 +186,22 @@ export class EventIntake {
     }
     void this.write(planned, (events) => this.options.store.insertTogether(events));
     return Promise.all(kept);
+  }
+
+  /** Has the deliveries of events that were stored before take their places, as a repeat does. */
+  async placed(kept: Iterable<Pick<KeptEvent, 'event_id' | 'targets'>>): Promise<void> {
+    await Promise.all(Array.from(kept, (one) => this.places.take(one)));
+  }
+
+  private async checked({ event, targets, hints }: Offer): Promise<WaitingOffer['storable']> {
+    this.planner.checkRoom(event, targets.length);
+    return this.prepared(event, hints?.subject);
+  }
+
+  private insertedAs(offer: Offer, storable: WaitingOffer['storable']): Promise<KeptEvent> {
+    return new Promise((resolve, reject) => {
+      void this.inserted({ ...offer, storable, resolve, reject });
+    });
   }
 
   private async prepared(event: AcceptedEvent, subject: string | undefined) {

@@ -9,7 +9,10 @@ import type { DeliveryStarter } from '../delivery-starter.js';
  * that only stood still finds its deliveries started.
  */
 export class StarterWatch {
-  private readonly starter: Pick<DeliveryStarter, 'id' | 'feedOrder' | 'startStored' | 'settleDoubts'>;
+  private readonly starter: Pick<
+    DeliveryStarter,
+    'id' | 'intake' | 'feedOrder' | 'startStored' | 'settleDoubts'
+  >;
   private readonly starters: Starters;
   private readonly store: Pick<EventStore, 'ofStarter'>;
   private readonly deadAfterMs: number;
@@ -22,7 +25,7 @@ export class StarterWatch {
    * @param now milliseconds on a clock that only goes forward
    */
   constructor(
-    starter: Pick<DeliveryStarter, 'id' | 'feedOrder' | 'startStored' | 'settleDoubts'>,
+    starter: Pick<DeliveryStarter, 'id' | 'intake' | 'feedOrder' | 'startStored' | 'settleDoubts'>,
     { starters, store }: { starters: Starters; store: Pick<EventStore, 'ofStarter'> },
     deadAfterMs: number,
     now: () => number = () => performance.now(),
@@ -47,12 +50,15 @@ export class StarterWatch {
       const seen = this.seen.get(id);
       if (seen?.beats !== beats) this.seen.set(id, { beats, at: this.now() });
       else if (this.now() - seen.at >= this.deadAfterMs) {
-        for await (const some of this.store.ofStarter(id, since))
+        for await (const some of this.store.ofStarter(id, since)) {
+          // First attempts of several would take places in any order.
+          await starter.intake.placed(some.map(({ event, targets }) => ({ ...event, targets })));
           for (const stored of some) {
             // It may not have got its place in the feed.
             if (idTime(stored.event.event_id) < settled) await starter.feedOrder.stored(stored.event);
             await starter.startStored(stored, isEarly ? { by: id, is_lost: true } : undefined);
           }
+        }
         await starters.forget({ id, beats });
         // Meanwhile, the others may have gone on for long.
         return;
