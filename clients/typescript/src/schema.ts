@@ -1493,7 +1493,7 @@ export interface paths {
         };
         /**
          * Read the certificate of an erasure
-         * @description Requires the scope `changes:read`.
+         * @description Requires the scope `changes:read` or `subjects:write`.
          */
         get: operations["getErasure"];
         put?: never;

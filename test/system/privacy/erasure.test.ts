@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import type { Erasure } from '../../../src/domain/privacy/erasure.js';
-import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { executionOf } from '../../support/history.js';
 import { recorded, runRecords } from '../../support/parts/records.js';
 import { replay, replayOver } from '../../support/parts/replays.js';
@@ -163,6 +164,25 @@ describe('erasing a subject', () => {
       assert.ok(!answer.text.includes(subject));
     }
     assert.notEqual((await get(`/events/${bob.id}`)).payload, null);
+  });
+
+  it('is shown to whoever may erase by its id, as it ends after the response', async () => {
+    await post(client, 'eve@example.com');
+    const { key, api_key } = await system.database.apiKeys.create(
+      client.accountId,
+      'erases',
+      ['subjects:write'],
+      OPERATOR,
+    );
+    const eraser = apiClient(system.url, { accountId: client.accountId, key, keyId: api_key.id });
+    const body = { subject: 'eve@example.com' };
+    const { headers, json } = await eraser.request('POST', '/v18.0/subjects/erase', { body });
+    const ended = await until(
+      () => eraser.request('GET', new URL(headers.get('location') ?? '', system.url).pathname),
+      ({ json: { erased_at, code } }) => erased_at !== undefined || code !== undefined,
+    );
+    assert.deepEqual([ended.status, ended.json.id], [200, json.id], ended.text);
+    assert.equal((await eraser.request('GET', '/v18.0/erasures')).json.code, 'missing_scope');
   });
 
   it('is a change with its actor and reason', async () => {
