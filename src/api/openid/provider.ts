@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import * as oauth from 'oauth4webapi';
 import { boundedQueue, QueueFullError } from '../../domain/basics/bounded-queue.js';
 import { UNITS } from '../../domain/basics/duration.js';
+import { isObject } from '../../domain/basics/objects.js';
 import { isSecureOrLocal, parseUrl } from '../../domain/basics/parse-url.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 
@@ -224,12 +225,22 @@ function isOurs(error: unknown): error is OurError {
   return [ProviderUnavailableError, SignInRefusedError, QueueFullError].some((one) => error instanceof one);
 }
 
-/** Codes of the library for a response of any endpoint that has another status, or is not JSON. */
-const BROKEN_RESPONSE = new Set([
-  oauth.RESPONSE_IS_NOT_CONFORM,
-  oauth.RESPONSE_IS_NOT_JSON,
-  oauth.PARSE_ERROR,
+/** Codes of the library for what a person brings back, and for an ID token that is not for this sign-in. */
+const REFUSALS = new Set([
+  oauth.INVALID_RESPONSE,
+  oauth.JSON_ATTRIBUTE_COMPARISON,
+  oauth.JWT_CLAIM_COMPARISON,
+  oauth.JWT_TIMESTAMP_CHECK,
+  oauth.UNSUPPORTED_OPERATION,
 ]);
+
+/** Whether an error is about a body without what it must have, or a text that is no signed JWT. */
+function isMalformed({ code, cause }: { code?: unknown; cause?: unknown }): boolean {
+  return (
+    typeof cause === 'string' ||
+    (isObject(cause) && 'body' in cause && code !== oauth.JSON_ATTRIBUTE_COMPARISON)
+  );
+}
 
 /** An error of the library as one of ours, with its code alone: its cause can have tokens in it. */
 function asOurs(error: unknown): OurError {
@@ -240,7 +251,12 @@ function asOurs(error: unknown): OurError {
   if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError)
     return new SignInRefusedError(word(error.error));
   const code = codeOf(error);
-  return BROKEN_RESPONSE.has(code) ? new ProviderUnavailableError(code) : new SignInRefusedError(code);
+  if (REFUSALS.has(code) && !isMalformed(error as Error)) return new SignInRefusedError(code);
+  // The library's own messages quote nothing that was received.
+  const isOfLibrary =
+    error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError;
+  const why = isOfLibrary ? `${code}: ${error.message}` : code;
+  return new ProviderUnavailableError(why);
 }
 
 /** A code that a provider sends, if it has the form of one. */

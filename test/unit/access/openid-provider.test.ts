@@ -76,7 +76,7 @@ describe('an OpenID provider', () => {
     };
     return { asked, provider: new OpenIdProvider(client, fetch) };
   };
-  const tokens = (idToken: string | undefined) => () =>
+  const tokens = (idToken: unknown) => () =>
     Response.json({ access_token: 'an-access-token', token_type: 'Bearer', id_token: idToken });
   const answer = (more: Record<string, string> = {}) =>
     new URLSearchParams({ code: 'a-code', state: challenge.state, ...more });
@@ -124,8 +124,7 @@ describe('an OpenID provider', () => {
     await assert.rejects(provider.person(answer(), challenge), SignInRefusedError);
   });
 
-  const refused: Record<string, () => string | undefined> = {
-    'without an ID token': () => undefined,
+  const refused: Record<string, () => string> = {
     'with the nonce of another sign-in': () => signed({ ...claims(), nonce: newChallenge().nonce }),
     'without a nonce': () => signed({ ...claims(), nonce: undefined }),
     'for another client': () => signed({ ...claims(), aud: 'another' }),
@@ -181,6 +180,9 @@ describe('an OpenID provider', () => {
       () => Response.json({ error: 'no' }, { status: 403 }),
       () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
       () => new Response('{', { headers: { 'content-type': 'application/json' } }),
+      () => new Response(null, { status: 302, headers: { location: `${ISSUER}/elsewhere` } }),
+      () => Response.json({}),
+      () => Response.json([]),
     ];
     for (const path of ['/staff/keys', '/staff/me', '/staff/token'])
       for (const respond of broken) {
@@ -191,6 +193,35 @@ describe('an OpenID provider', () => {
           `${path} ${respond}`,
         );
       }
+  });
+
+  it('is unavailable if its keys, tokens or metadata lack what they must have, which the log is told', async () => {
+    const key = JWKS.keys[0];
+    const keys = (some: unknown) => ({ '/staff/keys': () => Response.json({ keys: some }) });
+    const metadata = (more: object) => ({
+      '/staff/.well-known/openid-configuration': () => Response.json({ ...METADATA, ...more }),
+    });
+    const { '/staff/keys': none } = keys(undefined);
+    const told: [responses: Record<string, () => Response>, RegExp][] = [
+      [{ '/staff/keys': none }, /"keys" property must be an array/],
+      [keys(['a']), /must be JWK formatted objects/],
+      [keys([]), /no applicable keys/],
+      [keys([key, key]), /multiple applicable keys/],
+      [keys([{ ...key, x: 'AA' }]), /./],
+      [metadata({ jwks_uri: undefined }), /jwks_uri/],
+      [metadata({ jwks_uri: 'no URL' }), /jwks_uri/],
+      [metadata({ token_endpoint: undefined }), /token_endpoint/],
+      [{ '/staff/token': tokens(undefined) }, /"id_token" property/],
+      [{ '/staff/token': tokens(7) }, /"id_token" property/],
+      [{ '/staff/token': tokens('opaque') }, /Invalid JWT/],
+      [{ '/staff/token': tokens('a.b.c.d.e') }, /JWE/],
+      [{ '/staff/token': () => Response.json({ access_token: 't', token_type: 'mac' }) }, /token_type/],
+    ];
+    for (const [responses, message] of told) {
+      const { provider } = providerWith({ '/staff/token': tokens(signed(claims())), ...responses });
+      const name = 'ProviderUnavailableError';
+      await assert.rejects(provider.person(answer(), challenge), { name, message }, String(message));
+    }
   });
 
   it('gets a few calls at once, and those beyond are refused', async () => {
