@@ -1,8 +1,4 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { TimeoutError, withTimeout } from '../domain/basics/with-timeout.js';
-
-/** How long a read waits for what Temporal adds to the facts in MongoDB, milliseconds. */
-const AWAY_AFTER_MS = 2_000;
 
 /**
  * Errors of what starts, reads and steers deliveries, for callers to tell apart by class. They are plain errors because
@@ -113,20 +109,6 @@ export function isTemporalUnavailable(error: unknown): boolean {
   // `cancelled` is what the SDK makes of a deadline that has passed.
   const isTemporary = hasCode(error, cancelled, deadlineExceeded, resourceExhausted, unavailable);
   return isTemporary || visibilityBusy(error) !== undefined;
-}
-
-/**
- * Result of a read from Temporal; another one if Temporal is away, so that what MongoDB has is shown all the same.
- *
- * @param otherwise if Temporal cannot be reached, or does not answer within {@link AWAY_AFTER_MS}
- */
-export async function unlessAway<T, O>(read: Promise<T>, otherwise: O): Promise<T | O> {
-  try {
-    return await withTimeout(AWAY_AFTER_MS, read);
-  } catch (error) {
-    if (error instanceof TimeoutError || isTemporalUnavailable(error)) return otherwise;
-    throw error;
-  }
 }
 
 /** Whether a workflow has been started by this; if not, it is running already, or has run. */

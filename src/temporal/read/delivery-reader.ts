@@ -23,10 +23,10 @@ import {
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { askedAttempts } from '../../domain/view/attempt-view.js';
 import type { Delivery, DeliverySummary } from '../../domain/view/delivery-view.js';
-import { unlessAway } from '../errors.js';
 import { readFailingTask } from './failing-task.js';
 import { type LedgerSources, locateExecution, untilStored, workflowIdsOf } from './locate.js';
 import { readRowPage } from './row-pages.js';
+import { unlessAway } from './unless-away.js';
 import type { Execution, Page } from './visibility/visibility.js';
 
 /** The attempt that ends a delivery ends an incident of its endpoint a moment later. Milliseconds. */
@@ -113,7 +113,8 @@ export class DeliveryReader {
    * `undefined` while Temporal is away.
    */
   failingTask(execution: { workflowId: string; runId: string }): Promise<FailingTask | undefined> {
-    return unlessAway(readFailingTask(this.sources.client, execution), undefined);
+    const { client } = this.sources;
+    return unlessAway(client, () => readFailingTask(client, execution), undefined);
   }
 
   /** The ids of those of some events that an endpoint has got. */

@@ -7,11 +7,12 @@ import type { RecordReads } from '../../domain/records/stored.js';
 import { summaryIn } from '../../domain/records/stored-views.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import type { DeliverySummary } from '../../domain/view/delivery-view.js';
-import { InvalidCursorError, unlessAway } from '../errors.js';
+import { InvalidCursorError } from '../errors.js';
 import { notBegun } from './delivery-reader.js';
 import { type EventSummary, type EventWithPayload, findFanOut, type OpenFanOut } from './event-view.js';
 import { type LedgerSources, untilStored } from './locate.js';
 import { readRowPage } from './row-pages.js';
+import { unlessAway } from './unless-away.js';
 import type { Page } from './visibility/visibility.js';
 
 /** Deliveries that an event is read with; the list of deliveries has the others. */
@@ -73,7 +74,8 @@ export class EventReader {
 
   /** See {@link findFanOut}; `away` if Temporal, which alone knows it, is away. */
   fanOut(accountId: string, eventId: string): Promise<OpenFanOut | 'away' | undefined> {
-    return unlessAway(findFanOut(this.sources.client, accountId, eventId), 'away' as const);
+    const { client } = this.sources;
+    return unlessAway(client, () => findFanOut(client, accountId, eventId), 'away' as const);
   }
 
   /**

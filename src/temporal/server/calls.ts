@@ -1,4 +1,4 @@
-import type { ConnectionLike } from '@temporalio/client';
+import type { Client, ConnectionLike } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { VisibilityPace } from './visibility-pace.js';
 
@@ -41,6 +41,15 @@ export function withCallDeadlines(native: NativeConnection): ConnectionLike {
     const own = Number(native.callContextStorage.getStore()?.deadline ?? Infinity);
     return native.withDeadline(Math.min(Date.now() + CALL_DEADLINE_MS, own), call);
   });
+}
+
+/** Makes calls that end within a time. The SDK compares a deadline with this machine's clock. */
+export function endingWithin<T>(
+  client: Pick<Client, 'withDeadline'>,
+  ms: number,
+  calls: () => Promise<T>,
+): Promise<T> {
+  return client.withDeadline(Date.now() + ms, calls);
 }
 
 /** A connection whose visibility calls are made at a pace. */

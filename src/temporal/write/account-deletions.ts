@@ -13,6 +13,7 @@ import { ACCOUNT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { accountDeletionWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { startedNow, unlessGone } from '../errors.js';
+import { unlessAway } from '../read/unless-away.js';
 import { where } from '../read/visibility/query.js';
 import { describeExecution, everyExecution } from '../read/visibility/visibility.js';
 
@@ -62,6 +63,11 @@ export class AccountDeletions {
   async progress(accountId: string): Promise<AccountDeletion | undefined> {
     const execution = await describeExecution(this.client, accountDeletionWorkflowId(accountId));
     return execution?.memo?.['deletion'] as AccountDeletion | undefined;
+  }
+
+  /** The same; `undefined` also while Temporal is away. */
+  shownProgress(accountId: string): Promise<AccountDeletion | undefined> {
+    return unlessAway(this.client, () => this.progress(accountId), undefined);
   }
 
   /** Cancels the executions that look after the endpoints of an account. */

@@ -22,7 +22,8 @@ import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summari
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { type Timings, timingsOfInput } from '../../domain/timings.js';
-import { unlessAway, unlessGone } from '../errors.js';
+import { unlessGone } from '../errors.js';
+import { unlessAway } from '../read/unless-away.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 import { PacedQueue } from './paced-queue.js';
 
@@ -266,7 +267,7 @@ export class Incidents {
 
   /** The open incident of an endpoint with this mark. While Temporal is away, the mark alone tells of it. */
   async of(endpoint: EndpointKey, mark: FailingMark | undefined): Promise<KnownIncident | undefined> {
-    return mark && unlessAway(this.get(endpoint), incidentIn(mark));
+    return mark && unlessAway(this.settings.client, () => this.get(endpoint), incidentIn(mark));
   }
 
   /** The endpoint's incident, if one is open. */

@@ -11,6 +11,7 @@ import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { GRPC, hasCode, NoWorkerError } from '../errors.js';
+import { endingWithin } from '../server/calls.js';
 
 /**
  * How long the answer of an execution is waited for, milliseconds. It takes a few; after this, no worker is running.
@@ -63,7 +64,7 @@ export async function sendUpdate<Result, Argument>(
   try {
     // The deadline frees the call; the SDK may begin it once more, with the same time again, if the server answers just
     // then that it is late.
-    const answer = queueOf(workflowId)(() => client.withDeadline(deadline, execute));
+    const answer = queueOf(workflowId)(() => endingWithin(client, deadline - sharedNow(), execute));
     return await withTimeout(ANSWER_LIMIT_MS, answer);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { mongodbClock } from '../../../src/domain/time/shared-time.js';
 import { sendUpdate, UPDATES_AT_ONCE } from '../../../src/temporal/write/send-update.js';
 import { act } from '../../../workflows/messages.js';
 
@@ -26,5 +28,22 @@ describe('updates that are sent at once', () => {
     assert.deepEqual(await Promise.all(ids.map(send)), ids);
     assert.equal(Math.max(...seen.map(({ one }) => one)), UPDATES_AT_ONCE);
     assert.equal(Math.max(...seen.map(({ one, other }) => one + other)), 2 * UPDATES_AT_ONCE);
+  });
+});
+
+describe('an update', () => {
+  afterEach(() => mock.restoreAll());
+
+  it('has the time that it has, also where the clock of the machine is ahead', async () => {
+    mock.method(mongodbClock, 'now', () => Date.now() - 60_000);
+    let leftMs = 0;
+    const withDeadline = (deadline: number, call: () => unknown) => {
+      leftMs = deadline - Date.now();
+      return call();
+    };
+    const getHandle = () => ({ executeUpdate: async () => 'done' });
+    const client = { workflow: { getHandle }, withDeadline } as unknown as Client;
+    await sendUpdate(client, 'x', act, { action: 'retry' }, { refused: (message) => new Error(message) });
+    assert.ok(leftMs > 0, `${leftMs} ms`);
   });
 });

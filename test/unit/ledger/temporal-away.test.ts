@@ -6,28 +6,35 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import { MAX_STARTED_AT_ONCE } from '../../../src/domain/delivery/delivery.js';
 import type { EventRow, RecordReads } from '../../../src/domain/records/stored.js';
 import { type KeptReplay, NO_PROGRESS, type ReplayInput } from '../../../src/domain/replay/replay.js';
-import { GRPC, isTemporalUnavailable, unlessAway } from '../../../src/temporal/errors.js';
+import { mongodbClock } from '../../../src/domain/time/shared-time.js';
+import { GRPC, isTemporalUnavailable } from '../../../src/temporal/errors.js';
 import { BacklogReader } from '../../../src/temporal/read/backlog/backlog-reader.js';
 import { EventReader } from '../../../src/temporal/read/event-reader.js';
 import { ReplayReader, type ReplayReads } from '../../../src/temporal/read/replay/replay-reader.js';
+import { unlessAway } from '../../../src/temporal/read/unless-away.js';
 import { reporter } from '../../support/parts/incidents.js';
 
 const unavailable = () => Promise.reject(Object.assign(new Error(), { code: GRPC.unavailable, details: '' }));
 /** Temporal's client while Temporal is away. */
 const client = {
+  withDeadline: (_deadline: number, read: () => Promise<unknown>) => read(),
   workflow: { count: unavailable, getHandle: () => ({ describe: unavailable }) },
 } as unknown as Client;
 
 describe('a read while Temporal is away', () => {
-  afterEach(() => mock.timers.reset());
+  afterEach(() => {
+    mock.timers.reset();
+    mock.restoreAll();
+  });
 
   it('has what MongoDB knows, if Temporal cannot be reached or is silent for two seconds', async () => {
-    assert.equal(await unlessAway(Promise.resolve('told'), 'known'), 'told');
-    assert.equal(await unlessAway(unavailable(), 'known'), 'known');
-    await assert.rejects(unlessAway(Promise.reject(new TypeError('a defect')), 'known'), /a defect/);
+    assert.equal(await unlessAway(client, async () => 'told', 'known'), 'told');
+    assert.equal(await unlessAway(client, unavailable, 'known'), 'known');
+    const fail = () => Promise.reject(new TypeError('a defect'));
+    await assert.rejects(unlessAway(client, fail, 'known'), /a defect/);
     mock.timers.enable({ apis: ['setTimeout'] });
     let found: string | undefined;
-    void unlessAway(new Promise<string>(() => {}), 'known').then((one) => {
+    void unlessAway(client, () => new Promise<string>(() => {}), 'known').then((one) => {
       found = one;
     });
     mock.timers.tick(1_999);
@@ -36,6 +43,21 @@ describe('a read while Temporal is away', () => {
     mock.timers.tick(1);
     await turn();
     assert.equal(found, 'known');
+  });
+
+  it('ends its calls when it ends, by the clock that the SDK compares them with', async () => {
+    mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+    // MongoDB's clock, which the SDK knows nothing of.
+    mock.method(mongodbClock, 'now', () => 0);
+    const deadlines: unknown[] = [];
+    const noting = {
+      withDeadline: async <T>(deadline: number | Date, read: () => Promise<T>) => {
+        deadlines.push(deadline);
+        return read();
+      },
+    };
+    assert.equal(await unlessAway(noting, async () => 'told', 'known'), 'told');
+    assert.deepEqual(deadlines, [1_002_000]);
   });
 
   it("has an endpoint's incident as far as the endpoint's mark tells of it", async () => {

@@ -5,7 +5,6 @@ import { ACCOUNT_SCOPES, PLATFORM_SCOPES } from '../../../domain/access/api-key.
 import { isId, newId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { logoOrigin } from '../../../domain/look/portal-look.js';
-import { unlessAway } from '../../../temporal/errors.js';
 import { accountOfReference } from '../../http/caller/acting-account.js';
 import { requireHeld, requireScope } from '../../http/caller/refusals.js';
 import {
@@ -74,7 +73,7 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
     const etag = accountEtag(account);
     const isErasing = account.erasure_requested_at && account.deletion?.keys_erased === undefined;
     if (account.status !== 'deleting' && !isErasing) return [etag, account];
-    const deletion = await unlessAway(accountDeletions.progress(account.id), undefined);
+    const deletion = await accountDeletions.shownProgress(account.id);
     return deletion ? [accountEtag(account, deletion), { ...account, deletion }] : [etag, account];
   };
   const refuseDeletion = async (ctx: Context, { id, status }: Account): Promise<string | undefined> => {

@@ -166,9 +166,12 @@ async function explainOne(
     ...(event && { event: { id: event.id, kind: event.kind, created_at: event.created_at } }),
   };
   if (delivery) {
-    const fanOut = await dependencies.events.fanOut(accountId, event_id);
+    const [fanOut, found] = await Promise.all([
+      dependencies.events.fanOut(accountId, event_id),
+      explainFound(dependencies, accountId, delivery),
+    ]);
     if (fanOut === 'away') return { ...STARTED_IF_TEMPORAL_KNOWS, ...about };
-    if (!fanOut) return explainFound(dependencies, accountId, delivery);
+    if (!fanOut) return found;
     const { failing_task } = fanOut;
     const verdict = failing_task ? explainFailing(failing_task, 'fan_out') : explainStarting(fanOut);
     return { ...verdict, ...about };

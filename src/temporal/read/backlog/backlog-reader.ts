@@ -9,7 +9,7 @@ import type { ListedDelivery } from '../../../domain/records/stored.js';
 import { summaryIn } from '../../../domain/records/stored-views.js';
 import type { OpenDelivery } from '../../../domain/stats/backlog.js';
 import { sharedNow } from '../../../domain/time/shared-time.js';
-import { unlessAway } from '../../errors.js';
+import { unlessAway } from '../unless-away.js';
 import { EVERY_ACCOUNT, toQuery, where } from '../visibility/query.js';
 import { notBegun } from './not-begun.js';
 
@@ -53,7 +53,8 @@ export class BacklogReader {
   /** How many endpoints are failing, in all accounts; `undefined` while Temporal is away. */
   async openIncidents(): Promise<number | undefined> {
     const query = toQuery(where(EVERY_ACCOUNT, { type: 'endpointIncident', status: 'Running' }));
-    return (await unlessAway(this.client.workflow.count(query), undefined))?.count;
+    const { client } = this;
+    return (await unlessAway(client, () => client.workflow.count(query), undefined))?.count;
   }
 
   private async readNow(filter: OpenFilter): Promise<OpenAt> {

@@ -10,7 +10,7 @@ import {
   type ReplayProgress,
 } from '../../../domain/replay/replay.js';
 import { sharedDate, sharedNow } from '../../../domain/time/shared-time.js';
-import { unlessAway } from '../../errors.js';
+import { unlessAway } from '../unless-away.js';
 import { decodeCursor, encodeCursor } from '../visibility/cursor.js';
 import { describeExecution, type Page } from '../visibility/visibility.js';
 
@@ -75,7 +75,8 @@ export class ReplayReader {
   private shown(kept: KeptReplay): Promise<ShownReplay> {
     const { id, account_id, definition } = kept;
     const workflow_id = replayWorkflowId(account_id, id);
-    return unlessAway(this.view(kept), { id, ...definition, closed_at: undefined, workflow_id, run_id: '' });
+    const known = { id, ...definition, closed_at: undefined, workflow_id, run_id: '' };
+    return unlessAway(this.client, () => this.view(kept), known);
   }
 
   /** A replay as it is now. @throws if it is open and Temporal is away */
