@@ -9,6 +9,7 @@ import type { DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention } f
 import {
   type DeliverySnapshot,
   type DeliveryState,
+  IN_FLIGHT,
   nextAttemptOf,
   notBefore,
   type PlannedAttempt,
@@ -162,7 +163,7 @@ export class DeliveryMachine {
     const { kind } = this.state;
     if (kind === 'closed') return `the delivery is closed: ${this.record.status}`;
     if (action === 'resume' && kind !== 'paused') return 'the delivery is not paused';
-    if (kind === 'attempting' || kind === 'called') return 'an attempt is in flight';
+    if (kind === 'attempting' || kind === 'called') return IN_FLIGHT;
     if (action === 'cancel') return undefined;
     if ((this.record.interventions?.length ?? 0) >= MAX_INTERVENTIONS)
       return `a delivery takes at most ${MAX_INTERVENTIONS} interventions`;

@@ -1,6 +1,9 @@
 import type { Trigger } from '../attempt/attempt.js';
 import type { DeliveryRecord } from './delivery.js';
 
+/** Why an act is refused during an attempt, or until the execution has heard of its end. */
+export const IN_FLIGHT = 'an attempt is in flight';
+
 /** A time, and what the attempt at that time is made for. */
 export interface PlannedAttempt {
   /** Milliseconds since the epoch. */

@@ -5,7 +5,9 @@ import { ERASED_REASON } from '../../domain/attempt/cause.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { type DeliveryRecord, isClosed, type NamedTarget } from '../../domain/delivery/delivery.js';
 import type { Action } from '../../domain/delivery/delivery-machine.js';
+import { IN_FLIGHT } from '../../domain/delivery/delivery-state.js';
 import { isGroup } from '../../domain/ledger/workflow-ids.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import { DeliveryStateConflictError } from '../errors.js';
 import { actUpdateId } from '../read/acts/act-outcomes.js';
 import type { DeliveryReader } from '../read/delivery-reader.js';
@@ -16,6 +18,11 @@ import type { Sender } from './start-calls.js';
 /** How long an act waits for the start of its delivery, milliseconds: an event has its `202` before that. */
 const STARTED_WITHIN_MS = 3_000;
 const LOOK_AGAIN_MS = 50;
+/**
+ * The activity of an attempt ends so long after the attempt at most, milliseconds, unless its process is very late. Its
+ * row says before that how it ended.
+ */
+const ATTEMPT_ENDS_WITHIN_MS = 2_000;
 
 /** Steers deliveries. The same update can be sent from Temporal UI. */
 export class DeliveryControl {
@@ -49,8 +56,14 @@ export class DeliveryControl {
     const updateId = name && actUpdateId(name, deliveryId(key));
     const deadline = performance.now() + STARTED_WITHIN_MS;
     for (;;) {
-      const record = await this.actNow(accountId, key, order, updateId);
-      if (record) return record;
+      try {
+        const record = await this.actNow(accountId, key, order, updateId);
+        if (record) return record;
+      } catch (error) {
+        if (performance.now() > deadline || !(await this.isEarly(error, accountId, key))) throw error;
+        await delay(LOOK_AGAIN_MS);
+        continue;
+      }
       // Its event is accepted before its execution is started.
       const { status, run_id } = (await this.deliveries.get(accountId, key)) ?? {};
       if (!status || isClosed(status) || run_id) return undefined;
@@ -58,6 +71,13 @@ export class DeliveryControl {
         throw new DeliveryStateConflictError('The delivery has not started yet. Try again in a moment.');
       await delay(LOOK_AGAIN_MS);
     }
+  }
+
+  /** Whether an act was refused for an attempt that is over, as its row says: the execution hears of it in a moment. */
+  private async isEarly(refusal: unknown, accountId: string, key: DeliveryKey): Promise<boolean> {
+    if (!(refusal instanceof DeliveryStateConflictError && refusal.message.includes(IN_FLIGHT))) return false;
+    const last = (await this.deliveries.get(accountId, key))?.attempts.at(-1);
+    return !!last && sharedNow() - Date.parse(last.at) - last.duration_ms < ATTEMPT_ENDS_WITHIN_MS;
   }
 
   /** Acts upon a delivery whose execution is there; `undefined` if none is. */
