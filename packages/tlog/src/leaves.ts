@@ -173,10 +173,18 @@ export class LogLeaves {
     for (;;) {
       const found = await this.tilesFrom(index);
       const last = found.at(-1);
-      if (!last) return { level: 0, index, hashes: [] };
+      if (!last) return this.lastBefore(index);
       if (found.length < TILES_AT_ONCE || last.hashes.length < TILE_WIDTH) return last;
       index += TILES_AT_ONCE;
     }
+  }
+
+  /** The place of the first tile behind full ones. @throws LogAlteredError if the one before is not there, and full */
+  private async lastBefore(index: number): Promise<Tile> {
+    const [before] = index > 0 ? await this.tiles.read([{ level: 0, index: index - 1 }]) : [];
+    if (index > 0 && before?.hashes.length !== TILE_WIDTH)
+      throw new LogAlteredError('leaves_missing', 'leaves of the log are missing');
+    return { level: 0, index, hashes: [] };
   }
 
   /** Tiles from one on, up to the last. @throws LogAlteredError if there is a gap */

@@ -1,5 +1,6 @@
 import { changedPointers, type ShownResource } from '../../domain/change/change.js';
 import type { ChangeAudit, CurrentResource, CurrentVersion } from '../../models/change/change-audit.js';
+import { isTime } from '../../models/mongo/declared.js';
 import type { Difference } from './difference.js';
 import { Held } from './held.js';
 
@@ -28,7 +29,8 @@ export async function* compareVersions(
       };
   for await (const version of audit.resources()) {
     const { resource: id, at } = version;
-    if (isMissing(version))
+    if (!isTime(at)) yield { id, what: 'has a version without a time: it is not what was written' };
+    else if (isMissing(version))
       yield { id, what: `has a version of ${at.toISOString()}, of which there is no change` };
     else {
       const pointers = await differingIn(audit, version);

@@ -1,8 +1,9 @@
 import type { Model, Query } from 'mongoose';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { ResourceKind } from '../../domain/change/change.js';
+import { asDeclared } from '../mongo/declared.js';
 import { inOnePass } from '../mongo/in-order.js';
-import type { ChangeDocument } from './change-document.js';
+import { type ChangeDocument, changes } from './change-document.js';
 import type { ChangeSeal, LoggableChange } from './change-seal.js';
 
 /** The version that a resource has now. */
@@ -65,10 +66,10 @@ export class ChangeAudit {
     return this.loggable(this.model.find({ in_log: { $in: [false, null] } }).sort({ _id: 1 }));
   }
 
-  /** Those that were made since a time and say that the log has them, likewise. */
+  /** Those that were made since a time and say that the log has them, or something else of it, likewise. */
   loggedSince(since: Date): AsyncIterable<LoggableChange[]> {
     const _id = { $gt: idsBeginAt('change', since.getTime()) };
-    return this.loggable(this.model.find({ in_log: true, _id }));
+    return this.loggable(this.model.find({ _id, in_log: { $nin: [false, null] } }));
   }
 
   private async *loggable(query: Query<unknown, ChangeDocument>): AsyncIterable<LoggableChange[]> {
@@ -84,8 +85,10 @@ export class ChangeAudit {
   async *steps(): AsyncIterable<ChangeStep> {
     const found = this.model.find({}, { account_id: 1, resource: 1, at: 1, before_at: 1 });
     for await (const some of inOnePass(found))
-      for (const { _id: id, account_id, resource, at, before_at } of some)
+      for (const stored of some) {
+        const { _id: id, account_id, resource, at, before_at } = asDeclared(changes.fields, stored).document;
         yield { id, accountId: account_id, resource, at, beforeAt: before_at ?? undefined };
+      }
   }
 
   /** State of a resource from a version on, as the change that made it says; `undefined` if no valid one does. */

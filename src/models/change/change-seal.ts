@@ -7,7 +7,7 @@ import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { NO_LEAF } from '../log/in-log.js';
 import { Tags, textOf } from '../mongo/tags.js';
-import { type ChangeDocument, toChange, toSalted } from './change-document.js';
+import { type ChangeDocument, changes, toChange, toSalted } from './change-document.js';
 
 /** A change with what the log is to know of it. */
 export interface LoggableChange extends SaltedChange {
@@ -33,48 +33,52 @@ const SURELY_KEPT_MS = 23 * UNITS.h;
  * nothing else shows that somebody has altered it.
  */
 export class ChangeSeal {
-  private readonly tags: Tags;
+  private readonly tags: Tags<ChangeDocument>;
 
   /** @param box absent: changes get no tag, and the log does not take them */
   constructor(box: SecretBox | undefined) {
-    this.tags = new Tags(box, 'change');
+    this.tags = new Tags(box, 'change', changes, contentOf);
   }
 
   tag(document: ChangeDocument): string | undefined {
-    return this.tags.hasKey ? this.tags.tag(contentOf(document)) : undefined;
+    return this.tags.hasKey ? this.tags.tag(document) : undefined;
   }
 
   /** Difference of a change from what was written; `undefined` if there is none. */
   whatIsWrong(document: ChangeDocument): string | undefined {
-    return this.tags.whatIsWrong(document.tag, contentOf(document));
+    return this.tags.whatIsWrong(document);
   }
 
   /** A change, for its readers. @throws RecordAlteredError if it was altered */
-  unaltered(document: ChangeDocument): Change {
-    const altered = this.alteration(document);
+  unaltered(stored: ChangeDocument): Change {
+    const { document, altered } = this.read(stored);
     if (altered) throw altered;
     return toChange(document);
   }
 
-  /** The error for an altered change; `undefined` if it was not altered, or if there is no key to check it. */
-  alteration(document: ChangeDocument): RecordAlteredError | undefined {
-    const wrong = this.tags.hasKey ? this.whatIsWrong(document) : undefined;
-    return wrong === undefined ? undefined : new RecordAlteredError(document._id, wrong);
+  /** A change as it is declared, and the error if it was altered; of no tag, if there is no key to check it. */
+  read(stored: ChangeDocument): { document: ChangeDocument; altered?: RecordAlteredError } {
+    const { document, wrong } = this.tags.read(stored);
+    if (wrong === undefined || !this.tags.hasKey) return { document };
+    return { document, altered: new RecordAlteredError(document._id, wrong) };
   }
 
   /** Tags again what an older key than the newest tagged. Altered changes stay as they are. @returns how many */
   retagAll(model: Model<ChangeDocument>): Promise<number> {
-    return this.tags.retagEach(model, contentOf);
+    return this.tags.retagEach(model);
   }
 
   /** A change as the log may take it. */
-  loggable(document: ChangeDocument): LoggableChange {
+  loggable(stored: ChangeDocument): LoggableChange {
+    const { document, wrong } = this.tags.read(stored);
     const { leaf_index, in_log, before_at } = document;
+    // States that somebody has written may be nothing that a record can be made of.
+    const sure = wrong === undefined ? document : { ...document, before: null, after: null, salt: null };
     const isKept = before_at && before_at.getTime() > sharedNow() - SURELY_KEPT_MS;
     return {
       accountId: document.account_id,
-      ...toSalted(document),
-      wrong: this.whatIsWrong(document),
+      ...toSalted(sure),
+      wrong,
       isPending: document.outcome === 'pending',
       leafIndex: in_log === true ? (leaf_index ?? NO_LEAF) : undefined,
       follows: isKept ? before_at : undefined,

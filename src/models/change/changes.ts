@@ -154,8 +154,10 @@ export class ChangeRepository {
     const ofPeriod = (id: object) => this.model.find({ account_id: accountId, _id: { ...id, $lt: end } });
     // No id is as short as the beginning of ids is.
     for await (const some of inOrder(ofPeriod, after > begin ? after : begin))
-      for (const document of await this.outcomes.settled(some))
-        yield this.seal.alteration(document) ?? toSalted(document);
+      for (const stored of await this.outcomes.settled(some)) {
+        const { document, altered } = this.seal.read(stored);
+        yield altered ?? toSalted(document);
+      }
   }
 
   /** A change of an account; `undefined` if there is none of that id. */
@@ -287,15 +289,16 @@ export class ChangeRepository {
    * For {@link Recorded} alone: stores changes, those that are not stored yet. One that somebody has put into a
    * resource is stored as well: it is named there as any that was altered.
    *
-   * @returns those that were not altered, as they are stored
+   * @param given whatever stands in their place @returns those that were not altered, as they are stored
    */
-  async keep(documents: readonly ChangeDocument[]): Promise<ChangeDocument[]> {
+  async keep(given: readonly ChangeDocument[]): Promise<ChangeDocument[]> {
+    const documents = Array.isArray(given) ? given.filter((one) => typeof one?._id === 'string') : [];
     const ids = (await insertMissing(this.model, documents)).flatMap((at) => documents[at]?._id ?? []);
     const found = ids.length > 0 ? await this.model.find({ _id: { $in: ids } }).lean<ChangeDocument[]>() : [];
     const stored = new Map(found.map((document) => [document._id, document]));
     return documents
       .map((document) => stored.get(document._id) ?? document)
-      .filter((document) => !this.seal.alteration(document));
+      .filter((document) => !this.seal.read(document).altered);
   }
 }
 

@@ -62,8 +62,9 @@ export class EventBatches {
   /** Carries out what is decided. A batch that was carried out is not done twice. */
   async complete(): Promise<void> {
     for await (const { _id, events } of this.model.find().setOptions(BY_MAJORITY).lean().cursor()) {
-      const believed = events.filter((event) => this.seal.whatIsWrong(event) === undefined);
-      await insertMissing(this.events, believed);
+      const all: readonly unknown[] = Array.isArray(events) ? events : [];
+      const believed = all.filter((one) => one && this.seal.whatIsWrong(one as EventDocument) === undefined);
+      await insertMissing(this.events, believed as EventDocument[]);
       await this.model.deleteOne({ _id });
     }
   }

@@ -66,30 +66,43 @@ export const events = collection(
 /** An event as it is stored. */
 export type EventDocument = DocumentIn<typeof events>;
 
-const PURPOSE = 'event';
-
 /** Tags events from their first write on, under a key that is not in the database. */
 export class EventSeal {
-  private readonly tags: Tags;
+  private readonly tags: Tags<EventDocument>;
 
   constructor(box: SecretBox | undefined) {
-    this.tags = new Tags(box, PURPOSE);
+    this.tags = new Tags(box, 'event', events, textOf);
   }
 
   /** @throws Error without HOOKLINE_SECRET_KEYS */
   tag(document: EventDocument): string {
-    return this.tags.tag(textOf(document));
+    return this.tags.tag(document);
+  }
+
+  /** An event as it is declared, and how it differs from what was written. */
+  read(stored: EventDocument): { document: EventDocument; wrong: string | undefined } {
+    return this.tags.read(stored);
+  }
+
+  /** An event as it was written; `undefined` if it is not. */
+  believed(stored: EventDocument): EventDocument | undefined {
+    return this.tags.believed(stored);
+  }
+
+  /** @returns an event as it was written @throws RecordAlteredError if it is not */
+  check(stored: EventDocument): EventDocument {
+    return this.tags.check(stored);
   }
 
   /** How an event differs from what was written; `undefined` if it does not. */
   whatIsWrong(document: EventDocument): string | undefined {
-    return this.tags.whatIsWrong(document.tag, textOf(document));
+    return this.tags.whatIsWrong(document);
   }
-}
 
-/** Tags again what an older key than the newest tagged. @returns how many */
-export function retagEvents(model: Model<EventDocument>, box: SecretBox | undefined): Promise<number> {
-  return new Tags(box, PURPOSE).retagEach(model, textOf, { sealed: 0 });
+  /** Tags again what an older key than the newest tagged. @returns how many */
+  retagAll(model: Model<EventDocument>): Promise<number> {
+    return this.tags.retagEach(model, { sealed: 0 });
+  }
 }
 
 /** All of an event that never changes. */
@@ -98,7 +111,7 @@ function textOf(document: EventDocument): string {
   const { sequence, is_test, named_endpoints, targets, carriers, once, body_hash } = document;
   return canonicalJson({
     ...{ _id, account_id, event_kind, key, commitment, payload_bytes, once },
-    accepted_at: new Date(accepted_at).toISOString(),
+    accepted_at: accepted_at.toISOString(),
     keys: keysOf(keys),
     marks: marks ?? [],
     sequence: sequence ?? undefined,

@@ -123,9 +123,10 @@ export class EventRepository implements EventStore {
 
   /** Those of some documents that are what was written and can be sent: others are started by nobody. */
   private believed(documents: readonly EventDocument[]): StoredEvent[] {
-    return documents.flatMap((document) =>
-      this.seal.whatIsWrong(document) === undefined ? (toStored(document) ?? []) : [],
-    );
+    return documents.flatMap((stored) => {
+      const document = this.seal.believed(stored);
+      return (document && toStored(document)) ?? [];
+    });
   }
 
   private toDocument({ event, once, ...stored }: EventToStore): EventDocument {

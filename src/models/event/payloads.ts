@@ -6,7 +6,6 @@ import { madeOnce } from '../../domain/basics/bounded-memory.js';
 import type { EventName, EventPayloads } from '../../domain/delivery/stored-event.js';
 import { keyNameOf } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
-import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import type { Timings } from '../../domain/timings.js';
 import { type EventDocument, EventSeal, events } from './event-document.js';
 
@@ -81,13 +80,11 @@ export class PayloadReader implements EventPayloads {
   }
 
   private async open({ account_id, event_id }: EventName): Promise<string | undefined> {
-    const document = await this.documents.load(event_id);
-    if (document?.account_id !== account_id) return undefined;
-    const wrong = this.seal.whatIsWrong(document);
-    if (wrong !== undefined) throw new RecordAlteredError(event_id, wrong);
-    const { sealed, commitment } = document;
-    if (typeof sealed !== 'string') return undefined;
-    this.keys.set(nameOf({ account_id, event_id }), document.key);
+    const stored = await this.documents.load(event_id);
+    if (stored?.account_id !== account_id) return undefined;
+    const { sealed, commitment, key } = this.seal.check(stored);
+    if (!sealed) return undefined;
+    this.keys.set(nameOf({ account_id, event_id }), key);
     const context = { accountId: account_id, eventId: event_id };
     return this.sealer.openCommitted(context, { sealed, commitment });
   }

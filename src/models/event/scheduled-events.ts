@@ -47,11 +47,11 @@ export type ScheduledEvent = DocumentIn<typeof scheduled>;
 /** Events that wait to be sent at a time. Each is tagged, and replaced only as it was read. */
 export class ScheduledEvents {
   private readonly model: Model<ScheduledEvent>;
-  private readonly tags: Tags;
+  private readonly tags: Tags<ScheduledEvent>;
 
   constructor(connection: Connection, box: SecretBox | undefined) {
     this.model = scheduled(connection);
-    this.tags = new Tags(box, 'scheduled event');
+    this.tags = new Tags(box, 'scheduled event', scheduled, contentOfScheduled);
   }
 
   /** @returns the one that has its idempotency key already */
@@ -123,7 +123,7 @@ export class ScheduledEvents {
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOfScheduled, { sealed: 0 });
+    return this.tags.retagEach(this.model, { sealed: 0 });
   }
 
   private async replace(
@@ -139,13 +139,11 @@ export class ScheduledEvents {
   }
 
   private tagged(event: ScheduledEvent): ScheduledEvent {
-    return { ...event, tag: this.tags.tag(contentOfScheduled(event)) };
+    return { ...event, tag: this.tags.tag(event) };
   }
 
   private believed(event: ScheduledEvent | null): ScheduledEvent | undefined {
-    if (!event) return undefined;
-    this.tags.check(event, contentOfScheduled(event));
-    return event;
+    return event ? this.tags.check(event) : undefined;
   }
 }
 
@@ -158,5 +156,5 @@ export function contentOfScheduled({
   ...event
 }: ScheduledEvent): string {
   const there = Object.entries(event).filter(([, value]) => value !== null);
-  return canonicalJson(present({ ...Object.fromEntries(there), due_at: new Date(due_at).toISOString() }));
+  return canonicalJson(present({ ...Object.fromEntries(there), due_at: due_at.toISOString() }));
 }

@@ -1,4 +1,6 @@
+import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
+import { asDeclared } from '../mongo/declared.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
 import { insertOrRaise } from '../mongo/insert-missing.js';
 
@@ -38,11 +40,17 @@ const HEAD = 'head';
  * believed, after it was opened.
  */
 export class LogHeads extends repositoryOf(heads) {
-  /** The last checkpoint, unverified; `undefined` if there is none. */
+  /** The last checkpoint, unverified; `undefined` if there is none. @throws LogAlteredError if it can be none */
   async read(): Promise<LogHead | undefined> {
     const found = await this.model.findOne({ _id: HEAD }).lean();
     if (!found) return undefined;
-    const { size, root, note, signed_at, timestamp } = found;
+    const { document, mistyped } = asDeclared(heads.fields, found);
+    if (mistyped !== undefined)
+      throw new LogAlteredError(
+        'checkpoint_altered',
+        `the last checkpoint is not what was written: what stands in "${mistyped}" is of another type`,
+      );
+    const { size, root, note, signed_at, timestamp } = document;
     return { size, root: Buffer.from(root, 'base64'), note, signed_at, timestamp: timestamp ?? undefined };
   }
 

@@ -1,6 +1,7 @@
 import { UNITS } from '../../domain/basics/duration.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
 import { collection, may, must, repositoryOf } from '../mongo/collection.js';
+import { asDeclared } from '../mongo/declared.js';
 import { insertOrRaise } from '../mongo/insert-missing.js';
 
 /** All time stamps are kept for two days, then the last of each hour for a month, then the last of each day. */
@@ -51,6 +52,7 @@ export class LogStamps extends repositoryOf(stamps) {
       .findOne({ size: { $gt: index } })
       .sort({ size: 1 })
       .lean();
-    return found ? { size: found.size, note: found.note, timestamp: found.timestamp } : undefined;
+    if (!found || asDeclared(stamps.fields, found).mistyped !== undefined) return undefined;
+    return { size: found.size, note: found.note, timestamp: found.timestamp };
   }
 }

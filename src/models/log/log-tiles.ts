@@ -24,10 +24,16 @@ export class LogTiles extends repositoryOf(tiles) implements LeafStore {
   async read(keys: readonly TileKey[]): Promise<Tile[]> {
     if (keys.length === 0) return [];
     const found = await this.model.find({ _id: { $in: keys.map(idOf) } }).lean();
-    return found.map(({ _id, hashes }) => {
+    return found.map(({ _id, hashes, width }) => {
       const [level = 0, index = 0] = _id.split('/').map(Number);
       const bytes = bytesOf(hashes);
-      if (!bytes)
+      // Nobody could widen one that says another width than it has.
+      if (level === 0 && bytes && bytes.length < width * HASH_BYTES)
+        throw new LogAlteredError(
+          'leaves_missing',
+          `leaves of the log are missing: its tile ${_id} is too short`,
+        );
+      if (bytes?.length !== width * HASH_BYTES)
         throw new LogAlteredError(
           'tree_altered',
           `the log is not the one that was signed: its tile ${_id} is none`,

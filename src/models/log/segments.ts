@@ -77,12 +77,12 @@ export function leafIn({ records, first }: Segment, name: string): number | unde
 
 /** The segments of the log: see docs/decisions/0061-segments.md. */
 export class SegmentRepository extends repositoryOf(segments) {
-  private readonly tags: Tags;
+  private readonly tags: Tags<SegmentDocument>;
 
   /** @param box tags what is written; absent: nothing can be written, nor believed */
   constructor(connection: Connection, box: SecretBox | undefined) {
     super(connection);
-    this.tags = new Tags(box, 'segment');
+    this.tags = new Tags(box, 'segment', segments, contentOfSegment);
   }
 
   /** Makes a segment of records that are kept already. @param id absent: a new one @returns it */
@@ -97,7 +97,7 @@ export class SegmentRepository extends repositoryOf(segments) {
     };
     const { _id, ...fields } = {
       ...document,
-      tag: this.tags.tag(contentOfSegment(document)),
+      tag: this.tags.tag({ ...document, first: UNLOGGED }),
       first: UNLOGGED,
     };
     await this.model.collection.insertOne({ _id: _id as never, ...fields });
@@ -156,14 +156,14 @@ export class SegmentRepository extends repositoryOf(segments) {
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOfSegment);
+    return this.tags.retagEach(this.model);
   }
 
-  private toSegment(document: SegmentDocument): Segment {
-    const { _id: id, records, at, first, tag } = document;
+  private toSegment(stored: SegmentDocument): Segment {
+    const { document, wrong } = this.tags.read(stored);
+    const { _id: id, records, at, first } = document;
     const isLogged = Number.isSafeInteger(first) && first >= 0;
     const known = { id, first: isLogged ? first : undefined };
-    const wrong = this.tags.whatIsWrong(tag, contentOfSegment(document));
     if (wrong !== undefined) return { ...known, records: [], hashes: [], at: new Date(0), wrong };
     return { ...known, records, hashes: splitHashes(bytesOf(document.hashes) ?? Buffer.alloc(0)), at, wrong };
   }

@@ -26,7 +26,8 @@ export interface May<T> {
   [HELD]?: T;
 }
 
-type Fields = Readonly<Record<string, Must<unknown> | May<unknown>>>;
+/** The fields of a collection's documents, by name. */
+export type Fields = Readonly<Record<string, Must<unknown> | May<unknown>>>;
 
 /** Type of documents with some fields. */
 export type DocumentOf<F extends Fields> = {
@@ -77,7 +78,7 @@ export function schemaOf(fields: Fields, options?: SchemaOptions): Schema {
 }
 
 /** The model of a collection on a connection. */
-export type Collection<D> = (connection: Connection) => Model<D>;
+export type Collection<D> = ((connection: Connection) => Model<D>) & { readonly fields: Fields };
 export type DocumentIn<C> = C extends Collection<infer D> ? D : never;
 
 /** The schemas of all collections that are declared, by name. */
@@ -98,8 +99,9 @@ export function collection<F extends Fields>(
     schema.index(of, how);
   }
   COLLECTIONS.set(name, schema);
-  return (connection) =>
+  const modelOn = (connection: Connection) =>
     (connection.models[name] ?? connection.model(name, schema)) as unknown as Model<DocumentOf<F>>;
+  return Object.assign(modelOn, { fields });
 }
 
 /** Base class of repositories over a collection. */

@@ -58,7 +58,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   private readonly remembered: LRUCache<string, Promise<DataKey | undefined>>;
 
   private readonly erased: ReturnType<typeof erasedKeys>;
-  private readonly tags: Tags;
+  private readonly tags: Tags<ErasedKeyDocument>;
   private readonly knownErased = new LRUCache<string, true>(roomFor(10_000));
 
   /**
@@ -73,7 +73,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   ) {
     super(connection);
     this.erased = erasedKeys(connection);
-    this.tags = new Tags(tagBox, 'erased data key');
+    this.tags = new Tags(tagBox, 'erased data key', erasedKeys, contentOfErasedKey);
     this.remembered = new LRUCache({
       // For 10,000 keys.
       ...roomFor(20_000),
@@ -178,8 +178,7 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
     if (this.knownErased.has(name)) return true;
     const found = await this.erased.find({ _id: { $in: [keyId, accountId] } }).lean();
     const wasErased = found.some(
-      (one) =>
-        one.account_id === accountId && this.tags.whatIsWrong(one.tag, contentOfErasedKey(one)) === undefined,
+      (one) => one.account_id === accountId && this.tags.whatIsWrong(one) === undefined,
     );
     if (wasErased) this.knownErased.set(name, true);
     return wasErased;
@@ -188,12 +187,12 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   /** Before it is deleted, and also if it is gone already, as after a restore. @param _id of the key, or the account */
   private async noteErased(account_id: string, _id: string): Promise<void> {
     const erased = { _id, account_id, erased_at: sharedDate() };
-    await insertMissing(this.erased, [{ ...erased, tag: this.tags.tag(contentOfErasedKey(erased)) }]);
+    await insertMissing(this.erased, [{ ...erased, tag: this.tags.tag(erased) }]);
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.erased, contentOfErasedKey);
+    return this.tags.retagEach(this.erased);
   }
 
   /** Wraps every key again that an older key wrapped. @returns how many that were */

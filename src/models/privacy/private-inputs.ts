@@ -24,12 +24,12 @@ type InputDocument = DocumentIn<typeof privateInputs>;
  */
 export class PrivateInputs {
   private readonly model: Model<InputDocument>;
-  private readonly tags: Tags;
+  private readonly tags: Tags<InputDocument>;
   private readonly keptMs: number;
 
   constructor(connection: Connection, keptDays: number, box: SecretBox | undefined) {
     this.model = privateInputs(connection);
-    this.tags = new Tags(box, 'private input');
+    this.tags = new Tags(box, 'private input', privateInputs, contentOfInput);
     this.keptMs = keptDays * UNITS.d;
   }
 
@@ -41,8 +41,8 @@ export class PrivateInputs {
   /** Keeps where a request comes from. @returns the id */
   async keepFrom(from: Omit<Origin, 'actor'>): Promise<string> {
     const input = { _id: newId('input'), text: JSON.stringify(from) };
-    const tag = this.tags.tag(contentOfInput(input));
-    await this.model.create({ ...input, tag, expires_at: new Date(sharedNow() + this.keptMs) });
+    const document = { ...input, expires_at: new Date(sharedNow() + this.keptMs) };
+    await this.model.create({ ...document, tag: this.tags.tag(document) });
     return input._id;
   }
 
@@ -55,13 +55,13 @@ export class PrivateInputs {
   async fromOf(id: string | undefined): Promise<Omit<Origin, 'actor'>> {
     const document = id === undefined ? undefined : await this.model.findById(id).lean<InputDocument>();
     if (!document) return {};
-    this.tags.check(document, contentOfInput(document));
+    this.tags.check(document);
     return JSON.parse(document.text) as Omit<Origin, 'actor'>;
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOfInput);
+    return this.tags.retagEach(this.model);
   }
 }
 

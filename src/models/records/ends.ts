@@ -50,11 +50,11 @@ type EndDocument = DocumentIn<typeof ends>;
  * tells of it, which is signed.
  */
 export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds {
-  private readonly tags: Tags;
+  private readonly tags: Tags<EndDocument>;
 
   constructor(connection: Connection, box: SecretBox | undefined) {
     super(connection);
-    this.tags = new Tags(box, 'end');
+    this.tags = new Tags(box, 'end', ends, contentOfEnd);
   }
 
   async note(some: readonly End[]): Promise<void> {
@@ -98,7 +98,7 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
   private async unaltered(filter: object, limit: number): Promise<EndDocument[]> {
     const found: EndDocument[] = [];
     for await (const some of inOnePass<EndDocument>(this.model.find(filter))) {
-      found.push(...some.filter((end) => this.whatIsWrong(end) === undefined));
+      found.push(...some.flatMap((end) => this.tags.believed(end) ?? []));
       if (found.length >= limit) break;
     }
     return found.slice(0, limit);
@@ -128,22 +128,18 @@ export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds
   async *altered(): AsyncIterable<{ id: string; wrong: string }> {
     for await (const some of inOnePass<EndDocument>(this.model.find({ notice: { $ne: TOLD } })))
       for (const end of some) {
-        const wrong = this.whatIsWrong(end);
+        const wrong = this.tags.whatIsWrong(end);
         if (wrong !== undefined) yield { id: end._id, wrong };
       }
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOfEnd);
+    return this.tags.retagEach(this.model);
   }
 
   private tagged(end: Omit<EndDocument, 'tag'>): EndDocument {
-    return { ...end, tag: this.tags.tag(contentOfEnd(end)) };
-  }
-
-  private whatIsWrong(end: EndDocument): string | undefined {
-    return this.tags.whatIsWrong(end.tag, contentOfEnd(end));
+    return { ...end, tag: this.tags.tag(end) };
   }
 }
 

@@ -66,9 +66,8 @@ export class EventsOfRows {
   }
 
   /** @throws RecordAlteredError or SealedTextError if it is not what was written */
-  private async toEvent(document: EventDocument): Promise<EventForRows> {
-    const wrong = this.seal.whatIsWrong(document);
-    if (wrong !== undefined) throw new RecordAlteredError(document._id, wrong);
+  private async toEvent(stored: EventDocument): Promise<EventForRows> {
+    const document = this.seal.check(stored);
     const { _id: event_id, account_id, event_kind, sequence, key } = document;
     const { payload_bytes, commitment, payload_expires_at } = document;
     const isKept = Boolean(payload_expires_at);

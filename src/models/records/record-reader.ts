@@ -302,8 +302,7 @@ export class RecordReader implements RecordReads {
       .sort({ _id: -1 })
       .limit(limit)
       .lean();
-    this.unaltered.requireEvents(found);
-    return found.map((document) => toEvent(document));
+    return this.unaltered.events(found).map((document) => toEvent(document));
   }
 
   /**

@@ -5,7 +5,7 @@ import { groupedBy } from '../../domain/basics/objects.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';
 import { FIRST_OPEN_POSITION } from '../../domain/records/stored.js';
 import { sharedDate } from '../../domain/time/shared-time.js';
-import { EventSeal, retagEvents } from '../event/event-document.js';
+import { EventSeal } from '../event/event-document.js';
 import { DeliveryWriter } from './delivery-writer.js';
 import { EventsOfRows } from './events-of-rows.js';
 import { type ReaderSources, RecordReader } from './record-reader.js';
@@ -25,7 +25,7 @@ export interface Retention {
 
 /** Deliveries and events, for as long as the operator keeps them. */
 export class RecordRepository extends RecordReader {
-  private readonly box: SecretBox | undefined;
+  private readonly eventSeal: EventSeal;
   readonly eventsOfRows: EventsOfRows;
   readonly rows: DeliveryWriter;
   readonly search: RowQueries;
@@ -38,8 +38,9 @@ export class RecordRepository extends RecordReader {
     box: SecretBox | undefined,
   ) {
     const tags = new RowTags(box);
-    super(connection, sources, tags, new EventSeal(box));
-    this.box = box;
+    const eventSeal = new EventSeal(box);
+    super(connection, sources, tags, eventSeal);
+    this.eventSeal = eventSeal;
     const { sealer, payloads, segments } = sources;
     this.search = new RowQueries(this.deliveryModel, this.eventModel, this.unaltered);
     this.eventsOfRows = new EventsOfRows(connection, payloads, box);
@@ -50,7 +51,7 @@ export class RecordRepository extends RecordReader {
 
   /** Tags again what an older key tagged of rows and events. @returns how many */
   async retagAll(): Promise<number> {
-    return (await this.rows.retagAll()) + (await retagEvents(this.eventModel, this.box));
+    return (await this.rows.retagAll()) + (await this.eventSeal.retagAll(this.eventModel));
   }
 
   /**

@@ -150,12 +150,12 @@ export class RowQueries implements RowSearch {
     range: EventRange,
     limit: number,
   ): Promise<{ found: WithoutRow[]; looked: number; last?: string | undefined }> {
-    const events = await this.eventModel
+    const stored = await this.eventModel
       .find({ ...withoutNulls({ account_id }), _id: idsIn(range) }, { sealed: 0 })
       .sort({ _id: -1 })
       .limit(limit)
       .lean();
-    this.unaltered.requireEvents(events);
+    const events = this.unaltered.events(stored);
     const looked = events.slice(0, fittingTargets(events));
     const all = looked.flatMap(({ _id: event_id, account_id, event_kind, marks, targets }) =>
       (targets ?? []).map(({ endpoint_id }) => ({

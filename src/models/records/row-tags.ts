@@ -1,7 +1,7 @@
 import type { Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { Tags, textOf } from '../mongo/tags.js';
-import { type DeliveryDocument, type ListedDocument, UNLISTED } from './row-documents.js';
+import { type DeliveryDocument, deliveries, type ListedDocument, UNLISTED } from './row-documents.js';
 
 /** A row before it has its tag. */
 type Untagged = Omit<ListedDocument, 'tag'>;
@@ -11,24 +11,34 @@ type Untagged = Omit<ListedDocument, 'tag'>;
  * segment, and of what lists show. Detail and timeline have the commitment in the record.
  */
 export class RowTags {
-  private readonly tags: Tags;
+  private readonly tags: Tags<ListedDocument>;
 
   constructor(box: SecretBox | undefined) {
-    this.tags = new Tags(box, 'row');
+    this.tags = new Tags(box, 'row', deliveries, contentOf);
   }
 
   tagged<R extends Untagged>(row: R): R & Pick<ListedDocument, 'tag'> {
-    return { ...row, tag: this.tags.tag(contentOf(row)) };
+    return { ...row, tag: this.tags.tag(row) };
+  }
+
+  /** A row as it is declared, and its difference from what was written. */
+  read<R extends ListedDocument>(row: R): { document: R; wrong: string | undefined } {
+    return this.tags.read(row) as { document: R; wrong: string | undefined };
+  }
+
+  /** @returns a row as it was written @throws RecordAlteredError if it is not */
+  check(row: ListedDocument): ListedDocument {
+    return this.tags.check(row);
   }
 
   /** Difference of a row from what was written; `undefined` if there is none. */
   whatIsWrong(row: ListedDocument): string | undefined {
-    return this.tags.whatIsWrong(row.tag, contentOf(row));
+    return this.tags.whatIsWrong(row);
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(model: Model<DeliveryDocument>): Promise<number> {
-    return this.tags.retagEach(model, contentOf, UNLISTED);
+    return this.tags.retagEach(model as unknown as Model<ListedDocument>, UNLISTED);
   }
 }
 

@@ -6,9 +6,10 @@ import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { requireIntact, saltPurposes } from '../../domain/records/commitments.js';
 import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import type { DeliveryRow, EventRow, ListedDelivery } from '../../domain/records/stored.js';
-import { type EventDocument, type EventSeal, toEvent } from '../event/event-document.js';
+import { type EventDocument, type EventSeal, events, toEvent } from '../event/event-document.js';
 import { nameOf, type Segment } from '../log/segments.js';
 import { withoutNulls } from '../mongo/collection.js';
+import { asDeclared } from '../mongo/declared.js';
 import type { DataKeyRepository } from '../privacy/data-keys.js';
 import { type DeliveryDocument, type ListedDocument, toListed } from './row-documents.js';
 import type { RowTags } from './row-tags.js';
@@ -56,22 +57,18 @@ export class UnalteredReader {
 
   /** Deliveries as lists show them. @throws RecordAlteredError for the first that was altered */
   async listed(documents: readonly ListedDocument[]): Promise<ListedDelivery[]> {
-    for (const document of documents) {
-      const how = this.tags.whatIsWrong(document);
-      if (how !== undefined) throw new RecordAlteredError(document._id, how);
-    }
-    return documents.map(toListed);
+    return documents.map((stored) => toListed(this.tags.check(stored)));
   }
 
   /** Deliveries as they are read by themselves, each with what is wrong with it. */
   async opened(documents: readonly DeliveryDocument[]): Promise<OpenedDelivery[]> {
     const keys = await this.keysOf(documents);
     return Promise.all(
-      documents.map(async (document) => {
+      documents.map(async (stored) => {
+        const { document, wrong } = this.tags.read(stored);
         const { _id, detail, event_id, segment } = document;
         const opened = await this.open(document, detail ?? keys.get(event_id));
-        const how = this.tags.whatIsWrong(document);
-        const altered = how !== undefined && { altered: new RecordAlteredError(_id, how) };
+        const altered = wrong !== undefined && { altered: new RecordAlteredError(_id, wrong) };
         return { ...opened, ...withoutNulls({ segment }), ...altered };
       }),
     );
@@ -85,8 +82,6 @@ export class UnalteredReader {
     const { _id: id, record, account_id: accountId, event_id: eventId, revision } = listed;
     const context = { accountId, eventId };
     let recorded: DeliveryRow = { ...toListed(listed), detail: undefined, timeline: undefined };
-    if (!isText(detail) || !isText(timeline))
-      return { recorded, altered: new RecordAlteredError(id, 'has a detail or timeline that is not a text') };
     try {
       const [openedDetail, openedTimeline, salt] = await Promise.all([
         detail ? this.sealer.open(context, detail) : undefined,
@@ -114,16 +109,15 @@ export class UnalteredReader {
   }
 
   /** An event with its payload. */
-  async event(document: EventDocument): Promise<OpenedEvent> {
+  async event(stored: EventDocument): Promise<OpenedEvent> {
+    const { document, wrong } = this.eventSeal.read(stored);
     const { _id: eventId, account_id: accountId, sealed, commitment, payload_bytes } = document;
     const altered = (how: string, cause?: unknown) => ({
       event: toEvent(document),
       altered: new RecordAlteredError(eventId, how, { cause }),
     });
-    const wrong = this.eventSeal.whatIsWrong(document);
     if (wrong !== undefined) return altered(wrong);
     if (sealed === undefined || sealed === null) return { event: toEvent(document) };
-    if (typeof sealed !== 'string') return altered('has a payload that is not a text');
     try {
       const context = { accountId, eventId };
       const payload = await this.sealer.open(context, sealed);
@@ -140,12 +134,9 @@ export class UnalteredReader {
     }
   }
 
-  /** @throws RecordAlteredError for the first event that is not what was written, apart from its payload */
-  requireEvents(documents: readonly EventDocument[]): void {
-    for (const document of documents) {
-      const wrong = this.eventSeal.whatIsWrong(document);
-      if (wrong !== undefined) throw new RecordAlteredError(document._id, wrong);
-    }
+  /** Events as they were written, apart from their payloads. @throws RecordAlteredError for the first that is not */
+  events(documents: readonly EventDocument[]): EventDocument[] {
+    return documents.map((stored) => this.eventSeal.check(stored));
   }
 
   /** Names the keys of the events of those that do not name it themselves, as long as anything is kept of them. */
@@ -153,7 +144,7 @@ export class UnalteredReader {
     const ids = documents.filter(({ detail }) => !detail).map(({ event_id }) => event_id);
     if (ids.length === 0) return new Map();
     const found = await this.eventModel.find({ _id: { $in: [...new Set(ids)] } }, { key: 1 }).lean();
-    return new Map(found.map(({ _id, key }) => [_id, key]));
+    return new Map(found.map((one) => [one._id, asDeclared(events.fields, one).document.key]));
   }
 }
 
@@ -174,9 +165,4 @@ export function sumOf(detail: string | null | undefined, timeline: string | null
   return createHash('sha256')
     .update(`${detail ?? ''}\n${timeline ?? ''}`)
     .digest('base64');
-}
-
-/** Whether a stored value is a text: MongoDB may have anything. */
-function isText(stored: unknown): boolean {
-  return stored === undefined || stored === null || typeof stored === 'string';
 }

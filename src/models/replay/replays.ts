@@ -36,13 +36,13 @@ type ReplayDocument = DocumentIn<typeof replays>;
 export class ReplayRepository {
   private readonly model: Model<ReplayDocument>;
   private readonly locks: AccountLocks;
-  private readonly tags: Tags;
+  private readonly tags: Tags<ReplayDocument>;
   private readonly keptMs: number;
 
   constructor(connection: Connection, locks: AccountLocks, keptDays: number, box: SecretBox | undefined) {
     this.model = replays(connection);
     this.locks = locks;
-    this.tags = new Tags(box, 'replay');
+    this.tags = new Tags(box, 'replay', replays, contentOfReplay);
     this.keptMs = keptDays * UNITS.d;
   }
 
@@ -55,18 +55,16 @@ export class ReplayRepository {
   async add({ id, account_id, definition, input }: KeptReplay): Promise<void> {
     const text = JSON.stringify({ definition, input });
     const fields = { _id: id, account_id, position: OPEN + id, text };
-    await insertMissing<ReplayDocument>(this.model, [
-      { ...fields, tag: this.tags.tag(contentOfReplay(fields)) },
-    ]);
+    await insertMissing<ReplayDocument>(this.model, [{ ...fields, tag: this.tags.tag(fields) }]);
   }
 
   /** Keeps the end of a replay. The first one stays. */
   async end(accountId: string, id: string, end: ReplayEnd): Promise<void> {
     const found = await this.model.findOne({ _id: id, account_id: accountId }).lean<ReplayDocument>();
     if (!found || found.end) return;
-    this.tags.check(found, contentOfReplay(found));
+    this.tags.check(found);
     const ended = { end: JSON.stringify(end), position: `${end.closed_at} ${id}` };
-    const tag = this.tags.tag(contentOfReplay({ ...found, ...ended }));
+    const tag = this.tags.tag({ ...found, ...ended });
     const expires_at = new Date(sharedNow() + this.keptMs);
     await this.model.updateOne({ _id: id, tag: found.tag }, { $set: { ...ended, tag, expires_at } });
   }
@@ -88,7 +86,7 @@ export class ReplayRepository {
       .sort({ position: -1 })
       .limit(limit)
       .lean<ReplayDocument[]>();
-    return found.map((document) => ({ position: document.position, replay: this.toReplay(document) }));
+    return found.map((document) => ({ replay: this.toReplay(document), position: document.position }));
   }
 
   /** Replays of an account whose end is not kept yet. */
@@ -101,12 +99,11 @@ export class ReplayRepository {
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOfReplay);
+    return this.tags.retagEach(this.model);
   }
 
   private toReplay(document: ReplayDocument): KeptReplay {
-    this.tags.check(document, contentOfReplay(document));
-    const { _id: id, account_id, text, end } = document;
+    const { _id: id, account_id, text, end } = this.tags.check(document);
     return { id, account_id, ...JSON.parse(text), ...(end && { end: JSON.parse(end) }) };
   }
 }

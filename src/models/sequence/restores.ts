@@ -26,12 +26,12 @@ type RestoreDocument = DocumentIn<typeof restores>;
 /** Restores of this database, as far as they were noticed. */
 export class RestoreRepository extends repositoryOf(restores) {
   private readonly events: ReturnType<typeof events>;
-  private readonly tags: Tags;
+  private readonly tags: Tags<RestoreDocument>;
 
   constructor(connection: Connection, box: SecretBox | undefined) {
     super(connection);
     this.events = events(connection);
-    this.tags = new Tags(box, 'restore');
+    this.tags = new Tags(box, 'restore', restores, contentOfRestore);
   }
 
   /** Notes one, once. */
@@ -39,34 +39,28 @@ export class RestoreRepository extends repositoryOf(restores) {
     const [newest] = await this.events.find({}, { _id: 1 }).sort({ _id: -1 }).limit(1).lean();
     const since = newest ? new Date(idTime(newest._id)) : BEFORE_ALL;
     const document = { _id: id, at: sharedDate(), since, why };
-    await insertMissing(this.model, [{ ...document, tag: this.tags.tag(contentOfRestore(document)) }]);
+    await insertMissing(this.model, [{ ...document, tag: this.tags.tag(document) }]);
   }
 
   /** Those that were noted, oldest first: what somebody has written is none. */
   async all(): Promise<Restore[]> {
     const found = await this.model.find().sort({ at: 1 }).lean();
-    return found.flatMap((document) => {
-      const { _id: id, at, since, why } = document;
-      return this.whatIsWrong(document) === undefined ? [{ id, at, since, why }] : [];
-    });
+    const believed = found.flatMap((stored) => this.tags.believed(stored) ?? []);
+    return believed.map(({ _id: id, at, since, why }) => ({ id, at, since, why }));
   }
 
   /** Those that are not as they were noted, and how. */
   async altered(): Promise<{ id: string; wrong: string }[]> {
     const found = await this.model.find().lean();
     return found.flatMap((document) => {
-      const wrong = this.whatIsWrong(document);
+      const wrong = this.tags.whatIsWrong(document);
       return wrong === undefined ? [] : [{ id: document._id, wrong }];
     });
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOfRestore);
-  }
-
-  private whatIsWrong(document: RestoreDocument): string | undefined {
-    return this.tags.whatIsWrong(document.tag, contentOfRestore(document));
+    return this.tags.retagEach(this.model);
   }
 }
 

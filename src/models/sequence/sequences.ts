@@ -64,8 +64,8 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   readonly restores: RestoreRepository;
   readonly events: NumberedEvents;
   private readonly holders: ReturnType<typeof holders>;
-  private readonly tags: Tags;
-  private readonly holderTags: Tags;
+  private readonly tags: Tags<SequenceDocument>;
+  private readonly holderTags: Tags<HolderDocument>;
   /** The sequence of an account as this process wrote it last; of more accounts than these it is read. */
   private readonly known = new LRUCache<string, SequenceDocument>(roomFor(10_000));
 
@@ -76,13 +76,13 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     this.restores = new RestoreRepository(connection, box);
     this.events = new NumberedEvents(connection, box);
     this.holders = holders(connection);
-    this.tags = new Tags(box, 'sequence');
-    this.holderTags = new Tags(box, 'sequence holder');
+    this.tags = new Tags(box, 'sequence', sequences, contentOfSequence);
+    this.holderTags = new Tags(box, 'sequence holder', holders, contentOfHolder);
   }
 
   async hold(holder: string, until: Date): Promise<void> {
     const document = { _id: holder, until };
-    const tag = this.holderTags.tag(contentOfHolder(document));
+    const tag = this.holderTags.tag(document);
     await insertOrRaise(this.holders, [{ ...document, tag }], 'until');
   }
 
@@ -123,8 +123,8 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
    */
   private async see(accountId: string, remembered?: SequenceDocument): Promise<Seen> {
     const stored = (await this.model.findOne({ _id: accountId }).lean()) ?? undefined;
-    const altered = stored && this.whatIsWrong(stored);
-    const document = altered === undefined ? stored : undefined;
+    const { document: read, wrong: altered } = stored ? this.tags.read(stored) : {};
+    const document = altered === undefined ? read : undefined;
     const next = document?.next ?? 1;
     const [ofEvent, ofVoid] = await Promise.all([
       this.events.highestFrom(accountId, next),
@@ -140,7 +140,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     before: SequenceDocument | undefined,
     content: Omit<SequenceDocument, 'tag'>,
   ): Promise<SequenceDocument | undefined> {
-    const document = { ...content, tag: this.tags.tag(contentOfSequence(content)) };
+    const document = { ...content, tag: this.tags.tag(content) };
     if (!before) return (await wasMade(this.model.create(document))) ? document : undefined;
     const { _id, ...fields } = document;
     const { modifiedCount } = await this.model.updateOne({ _id, tag: before.tag ?? null }, { $set: fields });
@@ -171,8 +171,9 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
     stays: readonly StoredBlock[],
   ): Promise<void> {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
-      const stored = await this.model.findOne({ _id: accountId }).lean();
-      if (!stored || this.whatIsWrong(stored) !== undefined) return;
+      const found = await this.model.findOne({ _id: accountId }).lean();
+      const stored = found && this.tags.believed(found);
+      if (!stored) return;
       const others = stored.blocks.filter(
         (one) => one.first !== first || one.last !== last || one.holder !== holder,
       );
@@ -187,14 +188,14 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   /** Blocks of processes that may use them no more, and could not before a time. */
   async *dead(before: Date): AsyncIterable<DeadBlock> {
     const found = await this.holders.find({ until: { $lt: before } }).lean();
-    const gone = found.filter((one) => this.wrongOfHolder(one) === undefined);
+    const gone = found.flatMap((one) => this.holderTags.believed(one) ?? []);
     if (gone.length === 0) return;
     const until = new Map(gone.map(({ _id, until }) => [_id, until]));
-    for await (const document of this.model.find().lean().cursor()) {
-      if (this.whatIsWrong(document) !== undefined) continue;
-      for (const block of document.blocks) {
+    for await (const stored of this.model.find().lean().cursor()) {
+      const { _id: account_id, blocks = [] } = this.tags.believed(stored) ?? {};
+      for (const block of blocks) {
         const ended = until.get(block.holder);
-        if (ended) yield { account_id: document._id, ...block, until: ended };
+        if (account_id !== undefined && ended) yield { account_id, ...block, until: ended };
       }
     }
     // The holder settled all of theirs before it asked for more.
@@ -240,20 +241,21 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   /** All sequences that are as they were written: which numbers were given, and which of them are lost. */
   async *all(): AsyncIterable<{ accountId: string; next: number; lost: LostNumbers[] }> {
     for await (const some of inOnePass<SequenceDocument>(this.model.find()))
-      for (const document of some)
-        if (this.whatIsWrong(document) === undefined)
-          yield { accountId: document._id, next: document.next, lost: document.lost.map(toLost) };
+      for (const stored of some) {
+        const document = this.tags.believed(stored);
+        if (document) yield { accountId: document._id, next: document.next, lost: document.lost.map(toLost) };
+      }
   }
 
   /** Differences from what was written in sequences, processes that have blocks, and restores. */
   async *altered(): AsyncIterable<{ id: string; wrong: string }> {
     for await (const some of inOnePass<SequenceDocument>(this.model.find()))
       for (const document of some) {
-        const wrong = this.whatIsWrong(document);
+        const wrong = this.tags.whatIsWrong(document);
         if (wrong !== undefined) yield { id: `the sequence of ${document._id}`, wrong };
       }
     for (const document of await this.holders.find().lean()) {
-      const wrong = this.wrongOfHolder(document);
+      const wrong = this.holderTags.whatIsWrong(document);
       if (wrong !== undefined) yield { id: `the holder of numbers ${document._id}`, wrong };
     }
     for (const { id, wrong } of await this.restores.altered()) yield { id: `the restore ${id}`, wrong };
@@ -262,20 +264,12 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   /** Tags again what an older key tagged. @returns how many */
   async retagAll(): Promise<number> {
     const retagged = [
-      await this.tags.retagEach(this.model, contentOfSequence),
-      await this.holderTags.retagEach(this.holders, contentOfHolder),
+      await this.tags.retagEach(this.model),
+      await this.holderTags.retagEach(this.holders),
       await this.restores.retagAll(),
       await this.voids.retagAll(),
     ];
     return retagged.reduce((sum, one) => sum + one, 0);
-  }
-
-  private whatIsWrong(document: SequenceDocument): string | undefined {
-    return this.tags.whatIsWrong(document.tag, contentOfSequence(document));
-  }
-
-  private wrongOfHolder(document: HolderDocument): string | undefined {
-    return this.holderTags.whatIsWrong(document.tag, contentOfHolder(document));
   }
 }
 

@@ -42,19 +42,19 @@ export type RecordedVoid = VoidNumbers & {
 
 /** Numbers that were declared void. */
 export class VoidRepository extends repositoryOf(voids) {
-  private readonly tags: Tags;
+  private readonly tags: Tags<VoidDocument>;
 
   /** @param box tags what is declared void; absent: nothing can be, and nothing of it is believed */
   constructor(connection: Connection, box: SecretBox | undefined) {
     super(connection);
-    this.tags = new Tags(box, 'void');
+    this.tags = new Tags(box, 'void', voids, contentOfVoid);
   }
 
   /** Declares numbers void that no event has, nor will have. Again, it changes nothing. */
   async declare(accountId: string, ranges: readonly NumberRange[]): Promise<void> {
     const declared = ranges.map(({ first, last }) => {
       const numbers = { _id: `${accountId}:${first}`, account_id: accountId, first, last, at: sharedDate() };
-      return { ...numbers, tag: this.tags.tag(contentOfVoid(numbers)), in_log: false };
+      return { ...numbers, tag: this.tags.tag({ ...numbers, in_log: false }), in_log: false };
     });
     await insertMissing(this.model, declared);
   }
@@ -74,7 +74,8 @@ export class VoidRepository extends repositoryOf(voids) {
         .lean();
       all.push(
         ...found
-          .filter((one) => one.last >= first && this.whatIsWrong(one) === undefined)
+          .flatMap((one) => this.tags.believed(one) ?? [])
+          .filter((one) => one.last >= first)
           .map((one) => ({ ...toVoid(one), leaf_index: one.leaf_index ?? undefined })),
       );
       const end = found.at(-1);
@@ -95,10 +96,12 @@ export class VoidRepository extends repositoryOf(voids) {
 
   /** All voids that the log has, likewise. */
   async *recorded(in_log = true): AsyncIterable<RecordedVoid[]> {
-    for await (const some of inOnePass<VoidDocument>(this.model.find({ in_log })))
-      yield some.map((one) => {
-        const wrong = this.whatIsWrong(one);
-        return { id: one._id, ...toVoid(one), leafIndex: one.leaf_index ?? NO_LEAF, wrong };
+    // Whatever else stands there, the log is not known to have it.
+    const which = { in_log: in_log ? true : { $ne: true } };
+    for await (const some of inOnePass<VoidDocument>(this.model.find(which)))
+      yield some.map((stored) => {
+        const { document, wrong } = this.tags.read(stored);
+        return { id: document._id, ...toVoid(document), leafIndex: document.leaf_index ?? NO_LEAF, wrong };
       });
   }
 
@@ -108,17 +111,13 @@ export class VoidRepository extends repositoryOf(voids) {
     for await (const some of inOnePass<VoidDocument>(
       this.model.find({ account_id: accountId, first: { $gte: first } }),
     ))
-      for (const one of some) if (this.whatIsWrong(one) === undefined) highest = Math.max(highest, one.last);
+      for (const one of some) highest = Math.max(highest, this.tags.believed(one)?.last ?? 0);
     return highest;
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(): Promise<number> {
-    return this.tags.retagEach(this.model, contentOfVoid);
-  }
-
-  private whatIsWrong(document: VoidDocument): string | undefined {
-    return this.tags.whatIsWrong(document.tag, contentOfVoid(document));
+    return this.tags.retagEach(this.model);
   }
 }
 
@@ -133,5 +132,5 @@ export function contentOfVoid({
 }
 
 function toVoid({ account_id, first, last, at }: VoidDocument): VoidNumbers {
-  return { account_id, first, last, at: new Date(at).toISOString() };
+  return { account_id, first, last, at: at.toISOString() };
 }

@@ -95,13 +95,14 @@ export function createLogWriter(
   };
 
   return {
-    async appendChanges() {
-      await segments.takeAll();
-      const appended = await appendSome();
-      await tellOfEnds();
-      await settle();
-      return appended + (await appendVoids());
-    },
+    appendChanges: () =>
+      watched(async () => {
+        await segments.takeAll();
+        const appended = await appendSome();
+        await tellOfEnds();
+        await settle();
+        return appended + (await appendVoids());
+      }),
     audit: (until) => watched(async () => log.audit(await known(), until)),
     publish: (last) =>
       watched(async () => {
