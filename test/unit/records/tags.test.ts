@@ -125,6 +125,47 @@ describe('the tag of a document', () => {
     assert.deepEqual(tagged.sort(), ['changes', 'deliveries', 'events', ...Object.keys(CONTENTS)].sort());
   });
 
+  it('tells each value of another type, and whoever reads it gets none of that', () => {
+    const { events: event, changes: change } = seals;
+    const long = mongoose.mongo.Long.fromString('9000000000000000000');
+    const decimal = mongoose.mongo.Decimal128.fromString('7');
+    const others = [
+      'text',
+      7,
+      Number.NaN,
+      1e300,
+      true,
+      ['a'],
+      [null],
+      { a: 1 },
+      AT,
+      new Date(NaN),
+      long,
+      decimal,
+    ];
+    const isOf: Record<string, (value: unknown) => boolean> = {
+      String: (value) => typeof value === 'string',
+      Number: Number.isFinite,
+      Boolean: (value) => typeof value === 'boolean',
+      Date: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+      Array: (value) => Array.isArray(value) && value[0] === 'a',
+      Embedded: () => false,
+    };
+    for (const [{ schema }, read] of [
+      [changes(connection), (one: never) => change.loggable(one).wrong],
+      [events(connection), (one: never) => event.whatIsWrong(one)],
+      [deliveries(connection), (one: never) => rows.whatIsWrong(one)],
+    ] as const)
+      for (const { path, instance } of Object.values(schema.paths))
+        for (const value of others) {
+          if (instance === 'Mixed' || isOf[instance]?.(value)) continue;
+          if (instance === 'Embedded' && String(value) === '[object Object]') continue;
+          const whole = { _id: 'one', tag: 'k:00', at: AT, accepted_at: AT, kept_at: AT, changed: [] };
+          const wrong = read({ ...whole, [path]: value } as never);
+          assert.equal(wrong, `is not what was written: what stands in "${path}" is of another type`);
+        }
+  });
+
   it('of a change tells also what cannot be read any more', () => {
     const { changes: seal } = seals;
     const change = {
