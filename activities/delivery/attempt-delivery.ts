@@ -2,6 +2,7 @@ import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { decide } from '../../src/domain/attempt/outcome.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { EventPayloads } from '../../src/domain/delivery/stored-event.js';
+import { RecordAlteredError } from '../../src/domain/records/record-altered.js';
 import { sharedNow } from '../../src/domain/time/shared-time.js';
 import { type ConcludePorts, createConclude } from './conclude-attempt.js';
 import { createGate, type GatePorts } from './gate-attempt.js';
@@ -12,6 +13,8 @@ import { createSend, type SendPorts } from './send-attempt.js';
 export interface AttemptObserver {
   /** An attempt has been made, or was not to be made now. */
   attempted(request: AttemptRequest, report: AttemptReport): void;
+  /** None could be made: somebody has altered the event. */
+  altered?(error: RecordAlteredError): void;
 }
 
 /** Dependencies of an attempt. */
@@ -47,7 +50,10 @@ export function createAttemptDelivery(dependencies: AttemptDependencies): Attemp
 
   async function attemptOnce(request: AttemptRequest): Promise<AttemptReport> {
     // Before anything else: what was erased is over, whatever state the endpoint is in.
-    const payload = await payloads.of(request);
+    const payload = await payloads.of(request).catch((error: unknown) => {
+      if (error instanceof RecordAlteredError) observer?.altered?.(error);
+      throw error;
+    });
     if (payload === undefined) return { kind: 'erased' };
     const passed = await gate(request);
     if (passed.kind !== 'passed') return passed;

@@ -143,7 +143,12 @@ export async function connectDatabase(
   const segments = new SegmentRepository(connection, box);
   const accountLocks = new AccountLocks(connection);
   const sealer = createPayloadSealer(dataKeys, encryptsPayloads);
-  const payloads = new PayloadReader(connection, sealer, box, timings);
+  const payloads = new PayloadReader(
+    connection,
+    { sealer, keys: dataKeys, kept: records.payloads },
+    box,
+    timings,
+  );
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }, timings),
     accountLocks,

@@ -15,6 +15,7 @@ import { LogAlteredError as AlteredError } from '../../../packages/tlog/src/log-
  * - `segment_altered`: a segment is not what was written, likewise
  * - `void_altered`: a range of void numbers is not what was declared, likewise
  * - `end_altered`: an end of a delivery, of which its account is to be told, is not what was noted. It is not told
+ * - `event_altered`: an event that is to be sent is not what was written, or its payload was taken away. It is not sent
  * - `sequence_altered`: which numbers of an account were given is not what was written: they go on above all that are
  * known
  * - `sequence_restored`: MongoDB is older than what stands outside of it, likewise for all accounts
@@ -32,6 +33,7 @@ export const LOG_ALTERED_REASONS = [
   'segment_altered',
   'void_altered',
   'end_altered',
+  'event_altered',
   'sequence_altered',
   'sequence_restored',
   'number_twice',

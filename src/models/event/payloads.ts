@@ -3,16 +3,27 @@ import { LRUCache } from 'lru-cache';
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { madeOnce } from '../../domain/basics/bounded-memory.js';
+import { UNITS } from '../../domain/basics/duration.js';
 import type { EventName, EventPayloads } from '../../domain/delivery/stored-event.js';
-import { keyNameOf } from '../../domain/privacy/data-key.js';
+import { keyIdOf, keyNameOf, SealedTextError } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import type { KeptDays } from '../../domain/records/kept-days.js';
+import { RecordAlteredError } from '../../domain/records/record-altered.js';
+import { sharedNow } from '../../domain/time/shared-time.js';
 import type { Timings } from '../../domain/timings.js';
+import type { DataKeyRepository } from '../privacy/data-keys.js';
 import { type EventDocument, EventSeal, events } from './event-document.js';
 
 /** Payloads that are remembered: characters of all together, and for how long. Attempts follow within a moment. */
 const REMEMBERED = { maxSize: 8 * 1024 * 1024, ttl: 5_000 };
 /** Names of data keys that are remembered: of more events than have attempts in flight in a process. */
 const KEYS_REMEMBERED = 20_000;
+/** How an event differs whose payload, or whose key, was taken away by somebody. */
+export const PAYLOAD_TAKEN = 'has no payload any more, which was neither erased nor past its time';
+export const KEY_TAKEN = 'was sealed with a data key that is gone, and was not erased';
+/** Whether a data key that is not there was erased. */
+type ErasedKeys = Pick<DataKeyRepository, 'wasErased'>;
+
 /** Events in one query. */
 const EVENTS_AT_ONCE = 120;
 
@@ -20,6 +31,8 @@ const EVENTS_AT_ONCE = 120;
 export class PayloadReader implements EventPayloads {
   private readonly model: Model<EventDocument>;
   private readonly sealer: PayloadSealer;
+  private readonly dataKeys: ErasedKeys;
+  private readonly kept: KeptDays;
   private readonly seal: EventSeal;
   private readonly remembered = new LRUCache<string, string>({
     ...REMEMBERED,
@@ -43,15 +56,18 @@ export class PayloadReader implements EventPayloads {
    */
   private readonly openedTtlMs: number;
 
+  /** @param kept how long payloads are kept */
   constructor(
     connection: Connection,
-    sealer: PayloadSealer,
+    { sealer, keys, kept }: { sealer: PayloadSealer; keys: ErasedKeys; kept: KeptDays },
     box: SecretBox | undefined,
     { keys_remembered_ms, data_key_lifetime_ms }: Timings,
   ) {
     this.openedTtlMs = (keys_remembered_ms - data_key_lifetime_ms) / 2;
     this.model = events(connection);
     this.sealer = sealer;
+    this.dataKeys = keys;
+    this.kept = kept;
     this.seal = new EventSeal(box);
   }
 
@@ -82,11 +98,30 @@ export class PayloadReader implements EventPayloads {
   private async open({ account_id, event_id }: EventName): Promise<string | undefined> {
     const stored = await this.documents.load(event_id);
     if (stored?.account_id !== account_id) return undefined;
-    const { sealed, commitment, key } = this.seal.check(stored);
-    if (!sealed) return undefined;
+    const document = this.seal.check(stored);
+    const { sealed, commitment, key } = document;
+    const altered = (how: string, cause?: unknown) => new RecordAlteredError(event_id, how, { cause });
+    if (!sealed) {
+      if (this.isKept(document)) throw altered(PAYLOAD_TAKEN);
+      return undefined;
+    }
     this.keys.set(nameOf({ account_id, event_id }), key);
-    const context = { accountId: account_id, eventId: event_id };
-    return this.sealer.openCommitted(context, { sealed, commitment });
+    try {
+      const context = { accountId: account_id, eventId: event_id };
+      const payload = await this.sealer.openCommitted(context, { sealed, commitment });
+      if (payload === undefined && !(await this.dataKeys.wasErased(account_id, keyIdOf(sealed))))
+        throw altered(KEY_TAKEN);
+      return payload;
+    } catch (error) {
+      if (!(error instanceof SealedTextError)) throw error;
+      throw altered(`does not have the payload that was written: ${error.message}`, error);
+    }
+  }
+
+  /** Whether nobody but somebody with MongoDB's access alone can have taken the payload away. */
+  private isKept({ account_id, event_kind, accepted_at, payload_expires_at }: EventDocument): boolean {
+    if (payload_expires_at) return true;
+    return sharedNow() < accepted_at.getTime() + this.kept.days(account_id, event_kind) * UNITS.d;
   }
 }
 

@@ -44,17 +44,20 @@ function isOf(type: unknown, value: unknown): boolean {
   const scalar = SCALARS.get(type);
   if (scalar) return scalar.is(value);
   if (Array.isArray(type)) return Array.isArray(value) && value.every((one) => isOf(type[0], one));
-  if (type === null || typeof type !== 'object' || Object.getPrototypeOf(type) !== Object.prototype)
-    return true;
-  if (value === null || typeof value !== 'object') return false;
+  if (!isPlain(type)) return true;
+  if (!isPlain(value)) return false;
   return Object.entries(type).every(([name, inner]) => {
-    const own = (value as Record<string, unknown>)[name];
+    const own = value[name];
     if (own === undefined || own === null || inner === false) return true;
     return isOf(
       typeof inner === 'object' && !Array.isArray(inner) ? (inner as { type: unknown }).type : inner,
       own,
     );
   });
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function noneOf(type: unknown): unknown {

@@ -7,6 +7,7 @@ import { requireIntact, saltPurposes } from '../../domain/records/commitments.js
 import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import type { DeliveryRow, EventRow, ListedDelivery } from '../../domain/records/stored.js';
 import { type EventDocument, type EventSeal, events, toEvent } from '../event/event-document.js';
+import { KEY_TAKEN, PAYLOAD_TAKEN } from '../event/payloads.js';
 import { nameOf, type Segment } from '../log/segments.js';
 import { withoutNulls } from '../mongo/collection.js';
 import { asDeclared } from '../mongo/declared.js';
@@ -97,8 +98,7 @@ export class UnalteredReader {
       }
       requireIntact(recorded, salt);
       const isGone = key !== undefined && !salt && !(await this.keys.wasErased(accountId, keyIdOf(key)));
-      if (isGone)
-        throw new RecordAlteredError(id, 'was sealed with a data key that is gone, and was not erased');
+      if (isGone) throw new RecordAlteredError(id, KEY_TAKEN);
       return { recorded };
     } catch (error) {
       if (error instanceof RecordAlteredError) return { recorded, altered: error };
@@ -117,10 +117,12 @@ export class UnalteredReader {
       altered: new RecordAlteredError(eventId, how, { cause }),
     });
     if (wrong !== undefined) return altered(wrong);
-    if (sealed === undefined || sealed === null) return { event: toEvent(document) };
+    if (!sealed) return document.payload_expires_at ? altered(PAYLOAD_TAKEN) : { event: toEvent(document) };
     try {
       const context = { accountId, eventId };
       const payload = await this.sealer.open(context, sealed);
+      if (payload === undefined && !(await this.keys.wasErased(accountId, keyIdOf(sealed))))
+        return altered(KEY_TAKEN);
       const salt = payload === undefined ? undefined : await this.sealer.salt(context, sealed);
       const isSame =
         payload === undefined ||

@@ -35,9 +35,9 @@ describe('the payload of an event', () => {
         },
       };
       const { box } = requireBoxes(settings);
-      const payloads = new PayloadReader(connection, counting, box, TIMINGS);
       const days = parseKeptDays('1');
       const { log, segments, dataKeys: keys } = database;
+      const payloads = new PayloadReader(connection, { sealer: counting, keys, kept: days }, box, TIMINGS);
       const sources = { sealer: counting, payloads, keys, log, segments };
       const { rows } = new RecordRepository(connection, { records: days, payloads: days }, sources, box);
       const event = { account_id: client.accountId, event_id };

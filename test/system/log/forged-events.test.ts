@@ -1,63 +1,45 @@
 import assert from 'node:assert/strict';
-import mongoose, { type Connection } from 'mongoose';
-import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { keyNameOf } from '../../../src/domain/privacy/data-key.js';
-import { connectDatabase } from '../../../src/models/database.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type Forger, startForger } from '../../support/parts/forger.js';
 import { recorded, runRecords } from '../../support/parts/records.js';
-import { runHere } from '../../support/programs/command.js';
+import type { StoredDocument } from '../../support/parts/stored-rows.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import type { TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
-
-interface Document {
-  _id: string;
-  [field: string]: unknown;
-}
 
 const ADA = { username: 'ada', name: 'Ada Lovelace', followers_count: 1815 };
 
 /** Forgeries of somebody who has MongoDB, reads the source, and knows no key, and would have Hookline send them. */
 describe('what is sent, if somebody makes something up in MongoDB', () => {
+  let forger: Forger;
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;
-  let connection: Connection;
 
   before(async () => {
-    system = await startSystem();
-    connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    forger = await startForger();
+    ({ system } = forger);
   });
-  after(async () => {
-    await connection.close();
-    await system.stop();
-  });
+  after(() => forger.stop());
   beforeEach(async () => {
     receiver = await startReceiver();
     client = await system.account();
   });
   afterEach(() => receiver.close());
 
-  const collection = (name: string) => connection.collection<Document>(name);
+  const collection = (name: string) => forger.collection(name);
   const get = (path: string) => client.request('GET', `/v18.0${path}`);
   const received = async (count: number) =>
     (await receiver.waitFor((all) => all.length >= count)).map(({ body }) => JSON.parse(String(body)));
-  /** Output of `hookline records verify` about an id. */
-  const said = async (id: string): Promise<string> => {
-    const output = await runHere('records', system.environment, ['verify']).catch(
-      ({ stdout }: { stdout: string }) => stdout,
-    );
-    return output.split('\n').find((line) => line.startsWith(`${id}  `)) ?? '';
-  };
+  const said = (id: string) => forger.said(id);
   const refusals = async (reason: string) => {
     const metrics = await (await fetch(`${system.url}/metrics`)).text();
     return Number(new RegExp(`hookline_log_refusals_total{reason="${reason}"} (\\d+)`).exec(metrics)?.[1]);
   };
-  /** A process that remembers nothing, and tells nobody of anything. */
-  const another = () =>
-    connectDatabase(system.environment['MONGODB_URI'] ?? '', requireBoxes(system.settings));
+  const another = () => forger.another();
 
   describe('is of changes of profiles', () => {
     let profile: string;
@@ -131,7 +113,7 @@ describe('what is sent, if somebody makes something up in MongoDB', () => {
       const delivery_id = await send('delivered');
       const ends = collection('unannounced_ends');
       const { tag, ...untagged } = (await ends.findOne({ delivery_id: first })) ?? assert.fail();
-      const forged: Document[] = [
+      const forged: StoredDocument[] = [
         { ...untagged, tag, _id: `${delivery_id}:1`, delivery_id },
         { ...untagged, _id: `${delivery_id}:2`, delivery_id },
         { ...untagged, _id: `${delivery_id}:3`, delivery_id, kind: 'delivery.expired', tag: 'k:00' },
@@ -176,6 +158,67 @@ describe('what is sent, if somebody makes something up in MongoDB', () => {
     } finally {
       await database.close();
     }
+  });
+
+  it('is nothing erased: an event without its payload, or without its key, is altered', async () => {
+    await client.register(receiver.url);
+    const { id: event_id } = await client.purchase();
+    const { accountId: account_id } = client;
+    const [events, keys] = [collection('events'), collection('data_keys')];
+    const event = (await events.findOne({ _id: event_id })) ?? assert.fail();
+    const key = (await keys.findOne({ account_id })) ?? assert.fail();
+    /** As a process has it that remembers nothing. */
+    const isNamed = async (how: RegExp) => {
+      const database = await another();
+      try {
+        const named = { name: 'RecordAlteredError', message: how };
+        await assert.rejects(database.payloads.of({ account_id, event_id }), named);
+        return await database.records.eventsOf(account_id, [event_id]);
+      } finally {
+        await database.close();
+      }
+    };
+    await events.updateOne({ _id: event_id }, { $unset: { sealed: 1 } });
+    const shown = await isNamed(/has no payload any more, which was neither erased/);
+    assert.match(shown.get(event_id)?.altered?.message ?? '', /has no payload any more/);
+    await events.updateOne({ _id: event_id }, { $unset: { sealed: 1, payload_expires_at: 1 } });
+    await isNamed(/has no payload any more, which was neither erased/);
+    await events.replaceOne({ _id: event_id }, event);
+    await keys.deleteOne({ _id: key._id });
+    const sealed = await isNamed(/a data key that is gone, and was not erased/);
+    assert.match(sealed.get(event_id)?.altered?.message ?? '', /a data key that is gone/);
+    await keys.insertOne(key);
+  });
+
+  it('is said of an open delivery: people are told, it is not cancelled, and goes on when the payload is back [world]', async () => {
+    receiver.handle(reply(500));
+    await client.register(receiver.url);
+    const { id: _id, deliveries } = await client.purchase();
+    const id = deliveries[0]?.id ?? '';
+    await client.deliveryUntil(id, ({ status }) => status === 'retrying');
+    const events = collection('events');
+    const event = (await events.findOne({ _id })) ?? assert.fail();
+    const before = await refusals('event_altered');
+    await events.updateOne({ _id }, { $unset: { sealed: 1 } });
+    const retry = () => client.request('POST', `/v18.0/deliveries/${id}/retry`);
+    // A process remembers for seconds what it has just opened.
+    await until(
+      async () => {
+        await retry();
+        return refusals('event_altered');
+      },
+      (count) => count > before,
+    );
+    assert.notEqual((await client.delivery(id)).status, 'cancelled');
+    await events.replaceOne({ _id }, event);
+    receiver.handle(reply(200));
+    await until(
+      async () => {
+        await retry();
+        return client.delivery(id);
+      },
+      ({ status }) => status === 'delivered',
+    );
   });
 
   it('is no other payload than that of a scheduled event', async () => {

@@ -2,47 +2,40 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import mongoose, { type Connection } from 'mongoose';
-import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { newSecretKey, parseSecretKeys } from '../../../src/domain/access/secret-box.js';
 import { committedRecord } from '../../../src/domain/records/commitments.js';
 import type { DeliveryRow } from '../../../src/domain/records/stored.js';
 import type { Delivery } from '../../../src/domain/view/delivery-view.js';
-import { connectDatabase } from '../../../src/models/database.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { type Forger, startForger } from '../../support/parts/forger.js';
 import { recorded, runRecords } from '../../support/parts/records.js';
+import type { StoredDocument } from '../../support/parts/stored-rows.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
-
-interface Document {
-  _id: string;
-  [field: string]: unknown;
-}
+import type { TestSystem } from '../../support/system.js';
 
 /** Forgeries of somebody who has MongoDB, reads the source, and knows no key. */
 describe('what somebody makes up in MongoDB alone', () => {
+  let forger: Forger;
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;
-  let connection: Connection;
 
   before(async () => {
-    system = await startSystem();
+    forger = await startForger();
+    ({ system } = forger);
     receiver = await startReceiver({ handler: reply(200) });
-    connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
   });
   after(async () => {
-    await connection.close();
     await receiver.close();
-    await system.stop();
+    await forger.stop();
   });
   beforeEach(async () => {
     client = await system.account();
     await client.register(receiver.url);
   });
 
-  const collection = (name: string) => connection.collection<Document>(name);
+  const collection = (name: string) => forger.collection(name);
   const rows = () => collection('deliveries');
   const rowOf = async (id: string) => (await rows().findOne({ _id: id })) ?? assert.fail(id);
   const get = (path: string) => client.request('GET', `/v18.0${path}`);
@@ -56,13 +49,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     await recorded(system, client, [delivery.id]);
     return delivery;
   };
-  /** Output of `hookline records verify` about an id. */
-  const said = async (id: string, overrides: Record<string, string> = {}): Promise<string> => {
-    const output = await runHere('records', { ...system.environment, ...overrides }, ['verify']).catch(
-      ({ stdout }: { stdout: string }) => stdout,
-    );
-    return output.split('\n').find((line) => line.startsWith(`${id}  `)) ?? '';
-  };
+  const said = (id: string, overrides?: Record<string, string>) => forger.said(id, overrides);
 
   it('is no delivery: a row of an event whose key nobody has is not logged, shown or certified', async () => {
     const sent = await send();
@@ -89,7 +76,7 @@ describe('what somebody makes up in MongoDB alone', () => {
       { ...forged, leaf_index: -1, segment: 'seg_none' },
       { ...forged, segment: 'seg_none', tag: true_['tag'] },
       { ...forged, tag: null },
-    ] as Document[]) {
+    ] as StoredDocument[]) {
       await rows().insertOne(row);
       await records.rows.adopt([{ id, segment: 'seg_none' }]);
       await runRecords(system);
@@ -153,8 +140,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     const event = { _id: event_id };
     const taken = { sealed: 1, payload_expires_at: 1 } as const;
     await collection('events').updateOne(event, { $set: { sequence: 5 }, $unset: taken });
-    const { environment, settings } = system;
-    const database = await connectDatabase(environment['MONGODB_URI'] ?? '', requireBoxes(settings));
+    const database = await forger.another();
     try {
       const found = await database.records.rows.eventsOf([event_id, other.event_id]);
       assert.match(String(found.get(event_id)), /is not what was written/);
@@ -197,10 +183,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     await collection('data_keys').deleteMany(keyed);
     // A process that has never seen the keys.
     const fresh = async () => {
-      const database = await connectDatabase(
-        system.environment['MONGODB_URI'] ?? '',
-        requireBoxes(system.settings),
-      );
+      const database = await forger.another();
       try {
         return await database.records.stored(client.accountId, sent.id);
       } finally {
@@ -250,7 +233,7 @@ describe('what somebody makes up in MongoDB alone', () => {
   it('is no smaller log, if Temporal has forgotten: the copy outside knows the larger one [world]', async () => {
     const [heads, tiles] = [collection('log_heads'), collection('log_tiles')];
     const headNow = async () => (await heads.findOne({ _id: 'head' })) ?? assert.fail();
-    const put = async (head: Document, all: Document[]) => {
+    const put = async (head: StoredDocument, all: StoredDocument[]) => {
       await tiles.deleteMany({});
       await tiles.insertMany(all);
       await heads.replaceOne({ _id: 'head' }, head);
@@ -287,7 +270,7 @@ describe('what somebody makes up in MongoDB alone', () => {
     assert.match(await reseal(), /^Records .* tagged again: [1-9]\d*$/m);
     assert.match(await reseal(), /^Records .* tagged again: 0$/m);
     const rotated = { ...settings, HOOKLINE_SECRET_KEYS: parseSecretKeys(fresh) };
-    const database = await connectDatabase(environment['MONGODB_URI'] ?? '', requireBoxes(rotated));
+    const database = await forger.another(rotated);
     try {
       const { records } = database;
       assert.equal((await records.delivery(client.accountId, sent.id))?.id, sent.id);

@@ -9,6 +9,7 @@ import type { FailingMark } from '../../../src/domain/endpoint/breaker/circuit-b
 import { SLOTS } from '../../../src/domain/endpoint/breaker/endpoint-condition.js';
 import { EndpointConditions } from '../../../src/domain/endpoint/breaker/endpoint-conditions.js';
 import type { EndpointKey } from '../../../src/domain/endpoint/endpoint-key.js';
+import { RecordAlteredError } from '../../../src/domain/records/record-altered.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 
 const SLOW_MS = 2_000;
@@ -46,6 +47,8 @@ function attempts(
     turns?: object;
     failing?: FailingMark;
     options?: object;
+    payload?: () => Promise<string>;
+    observer?: object;
   } = {},
 ) {
   const posted: unknown[] = [];
@@ -75,7 +78,8 @@ function attempts(
     ...more.endpoints,
   };
   const attempt = createAttemptDelivery({
-    payloads: { of: async () => EVENT.payload },
+    payloads: { of: more.payload ?? (async () => EVENT.payload) },
+    observer: more.observer,
     poster: { exchange },
     incidents,
     endpoints,
@@ -93,6 +97,16 @@ function attempts(
 }
 
 describe('an attempt', () => {
+  it('is none if the event was altered, of which its observer is told', async () => {
+    const told: unknown[] = [];
+    const altered = new RecordAlteredError('evt_1', 'is not what was written');
+    const observer = { altered: (error: Error) => told.push(error), attempted() {} };
+    const payload = async () => Promise.reject(altered);
+    const { attempt, posted } = attempts({ statusCode: 200 }, { payload, observer });
+    await assert.rejects(attempt(FIRST), altered);
+    assert.deepEqual([told, posted.length], [[altered], 0]);
+  });
+
   describe('that is answered 410', () => {
     const gone = { statusCode: 410 };
 

@@ -15,6 +15,7 @@ export type LogWatch = ReturnType<typeof createLogWatch>;
 
 /** Consequence of each reason. */
 const REFUSED: Partial<Record<LogAlteredReason, string>> = {
+  event_altered: 'No attempt is made with an event',
   change_altered: 'A change is left out of the log',
   segment_altered: 'A segment is left out of the log',
   void_altered: 'Void numbers are left out of the log',

@@ -8,7 +8,7 @@ import { keepMinutes } from '../counts/minutes.js';
 import { keepTallies } from '../counts/tallies.js';
 import { keepUsage } from '../counts/usage.js';
 import { createListenerExchange } from '../listeners/listener-exchange.js';
-import { createLogWatch } from '../log/log-watch.js';
+import { createLogWatch, createTeller } from '../log/log-watch.js';
 import { parseWitnesses } from '../log/witnesses.js';
 import { createLogWriter } from '../log/writer.js';
 import { keepNumbersAudited } from '../sequence/number-audit.js';
@@ -32,6 +32,7 @@ export async function createWork(parts: ProcessParts, streams?: ListenerStreams)
       metrics.attempted(request, report);
       minutes.attempted(request, report);
     },
+    altered: ({ id, how }) => void tell('event_altered', `the event ${id}`, how),
   };
   const listenerExchange = createListenerExchange(settings, servers, streams);
   const { addressPolicy, ownPorts } = parts;
@@ -49,6 +50,7 @@ export async function createWork(parts: ProcessParts, streams?: ListenerStreams)
   const alerts = await createAlerts(settings, servers, attempts.poster, registry);
   const witnesses = parseWitnesses(settings.HOOKLINE_LOG_WITNESSES);
   const logWatch = createLogWatch(logger, registry, alerts.raiser, witnesses);
+  const tell = createTeller(logWatch);
   return { ...attempts, alerts, logWatch, closed };
 }
 
