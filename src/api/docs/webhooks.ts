@@ -4,9 +4,14 @@ import {
   referencedDefinition,
   type Schema,
 } from '../../../packages/payload-contract/src/schema/schema-keywords.js';
+import { SCHEMES } from '../../domain/delivery/signature.js';
 import { EVENT_KINDS, type EventKind } from '../../domain/event/event-kinds.js';
 import type { JsonObject } from './json.js';
 import { type SchemaComponents, toPascalCase } from './schema-components.js';
+
+const SIGNATURES = Object.entries(SCHEMES)
+  .map(([name, { algorithm }]) => `\`${name},\` with ${algorithm}`)
+  .join(' or ');
 
 /** Headers of every delivery: those of Standard Webhooks, and Hookline's own. */
 export const WEBHOOK_HEADERS: Record<
@@ -24,8 +29,7 @@ export const WEBHOOK_HEADERS: Record<
     example: '1801180800',
   },
   'webhook-signature': {
-    description:
-      'Signatures of `{webhook-id}.{webhook-timestamp}.{body}`, separated by spaces: `v1,` with HMAC-SHA256 or `v1a,` with ed25519, in base64. More than one while secrets are rotated.',
+    description: `Signatures of \`{webhook-id}.{webhook-timestamp}.{body}\`, separated by spaces: ${SIGNATURES}, in base64. More than one while secrets are rotated.`,
     schema: { type: 'string' },
     example: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   },

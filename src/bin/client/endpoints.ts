@@ -49,13 +49,18 @@ async function create(hookline: Hookline, url: string | undefined, values: Value
       ordering: textOf(values, 'ordering') as Schemas['Endpoint']['ordering'],
       order_skip: textOf(values, 'skip') as Schemas['Endpoint']['order_skip'],
       order_skip_after: textOf(values, 'skip-after'),
+      signature_scheme: schemeIn(values),
       ...(await settingsIn(values)),
     },
   });
   if (values['json'] === true) return printJson(made);
   show(made, false);
-  if (made.secret) showFacts({ Secret: made.secret });
+  showFacts({ Secret: made.secret, 'Public key': made.public_key });
 }
+
+/** As it was given: the service rejects an invalid one with the list of valid ones. */
+const schemeIn = (values: Values) =>
+  textOf(values, 'scheme') as Schemas['Endpoint']['signature_scheme'] | undefined;
 
 /** Settings that `--settings` gives. @throws CommandError */
 async function settingsIn(values: Values): Promise<Record<string, unknown>> {
@@ -86,7 +91,7 @@ async function act(hookline: Hookline, action: string, id: string, values: Value
     case 'verify':
       return show(await hookline.post('/v18.0/endpoints/{id}/verify', { params }), json);
     case 'rotate': {
-      const body = { overlap: textOf(values, 'overlap') };
+      const body = { overlap: textOf(values, 'overlap'), signature_scheme: schemeIn(values) };
       const keys = await hookline.post('/v18.0/endpoints/{id}/secret/rotate', { params, body });
       if (json) return printJson(keys);
       print(plain(keys.secret ?? keys.public_key ?? ''));

@@ -1,19 +1,24 @@
-import { createPrivateKey, generateKeyPairSync, randomBytes, sign as signAsymmetrically } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign as signAsymmetrically,
+  verify as verifyAsymmetrically,
+} from 'node:crypto';
+import { UNITS } from '../basics/duration.js';
 import { hmac } from '../basics/symmetric.js';
 import { signatureHeaderNames } from '../endpoint/endpoint-headers.js';
 import { type LegacySignature, legacyHeaders, type SignedRequest } from '../sending/legacy-signature.js';
 
-/**
- * How deliveries are signed: `v1` with a shared secret (HMAC-SHA256), `v1a` with a key pair (ed25519) whose public half
- * verifies.
- */
+/** How deliveries are signed: {@link SCHEMES} has all that there is to know of each. */
 export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
 
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
 /** A key that an endpoint's deliveries are signed with. */
 export interface SigningKey {
-  /** `whsec_…` for `v1`, `whsk_…` for `v1a` (Standard Webhooks specification, "Signature scheme"). */
+  /** Its beginning tells the scheme (Standard Webhooks specification, "Signature scheme"). */
   secret: string;
   created_at: string;
   /** The end of a rotation's overlap, when it stops signing. Absent on the newest key. */
@@ -29,28 +34,42 @@ const ED25519_KEY_BYTES = 32;
 /** Length of a shared secret that an owner supplies, bytes (Standard Webhooks specification, "Signature scheme"). */
 export const SHARED_SECRET_BYTES = { least: 24, most: 64 } as const;
 
-/** A way to sign. The beginning of a secret tells which one it is for. */
+/** A way to sign. Anybody may know its texts: the API says them. */
 interface Scheme {
+  means: string;
+  algorithm: string;
+  /** Beginning of a secret. */
   prefix: string;
+  /** Field that has the part by which a subscriber verifies, and the beginning of that. */
+  shown: { secret: string; public_key?: never } | { public_key: string; secret?: never };
   newSecret(): string;
   /** Part of a secret by which a subscriber verifies: the shared secret, or the public half of a key pair. */
   verificationKey(secret: string): { secret: string } | { public_key: string };
   /** The signature in base64. @param head signed before the body */
   sign(secret: string, head: string, body: string): string;
+  /** Whether a signature is genuine. Requests of our own are checked, so it may take longer the more is right. */
+  verify(secret: string, head: string, body: string, signature: string): boolean;
 }
 
-const SCHEMES: Record<SignatureScheme, Scheme> = {
+export const SCHEMES: Readonly<Record<SignatureScheme, Scheme>> = {
   v1: {
+    means: 'a shared secret',
+    algorithm: 'HMAC-SHA256',
     prefix: SHARED_PREFIX,
+    shown: { secret: SHARED_PREFIX },
     newSecret: () => toSharedSecret(randomBytes(32)),
     verificationKey: (secret) => ({ secret }),
     sign(secret, head, body) {
       const key = Buffer.from(secret.slice(SHARED_PREFIX.length), 'base64');
       return hmac(key).update(head).update(body).digest('base64');
     },
+    verify: (secret, head, body, signature) => SCHEMES.v1.sign(secret, head, body) === signature,
   },
   v1a: {
+    means: 'an ed25519 key pair',
+    algorithm: 'ed25519',
     prefix: PRIVATE_PREFIX,
+    shown: { public_key: PUBLIC_PREFIX },
     newSecret() {
       const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
       const halves = [d, x].map((half) => Buffer.from(half, 'base64url'));
@@ -62,13 +81,14 @@ const SCHEMES: Record<SignatureScheme, Scheme> = {
       const key = createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d, x } });
       return signAsymmetrically(null, Buffer.from(head + body), key).toString('base64');
     },
+    verify(secret, head, body, signature) {
+      const x = halvesOf(secret)[1].toString('base64url');
+      const key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } });
+      return verifyAsymmetrically(null, Buffer.from(head + body), key, Buffer.from(signature, 'base64'));
+    },
   },
 };
 
-/**
- * A new signing secret: `whsec_` and 32 random bytes in base64; or `whsk_` and an ed25519 key, private half and public
- * half.
- */
 export function newSigningSecret(scheme: SignatureScheme = 'v1'): string {
   return SCHEMES[scheme].newSecret();
 }
@@ -135,9 +155,9 @@ export function signedHeaders(
 }
 
 /**
- * The value of `webhook-signature`: for each live secret a signature of `id.timestamp.body`, separated by spaces: `v1,`
- * and the base64 HMAC-SHA256, or `v1a,` and the base64 ed25519 signature (Standard Webhooks specification, "Verifying
- * signatures"; several while a rotation overlaps).
+ * The value of `webhook-signature`: for each live secret its scheme, a comma, and a signature of `id.timestamp.body` in
+ * base64, separated by spaces (Standard Webhooks specification, "Verifying signatures"; several while a rotation
+ * overlaps).
  *
  * @param secrets newest first
  * @param id the `webhook-id`
@@ -152,4 +172,35 @@ export function sign(secrets: readonly string[], id: string, timestamp: number, 
       return `${scheme},${SCHEMES[scheme].sign(secret, head, body)}`;
     })
     .join(' ');
+}
+
+/** How far `webhook-timestamp` may be from the time of a check, as the libraries of Standard Webhooks have it. */
+const TOLERANCE_SECONDS = (5 * UNITS.m) / 1_000;
+
+/**
+ * Why a library of Standard Webhooks refuses a request by all of the secrets, in its words; `undefined` if one verifies
+ * it.
+ *
+ * @param at milliseconds since the epoch
+ */
+export function objectionToSignature(
+  secrets: readonly string[],
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  at: number,
+): string | undefined {
+  const [id, timestamp, signatures] = signatureHeaderNames(HEADER_PREFIX).map((name) => headers[name]);
+  if (!id || !timestamp || !signatures) return 'Missing required headers';
+  const age = Math.floor(at / 1_000) - Number(timestamp);
+  if (Number.isNaN(age)) return 'Invalid Signature Headers';
+  if (Math.abs(age) > TOLERANCE_SECONDS) return `Message timestamp too ${age > 0 ? 'old' : 'new'}`;
+  const given = signatures.split(' ').map((one) => one.split(','));
+  const isGenuine = secrets.some((secret) => {
+    const scheme = schemeOf(secret);
+    return given.some(
+      ([name, signature = '']) =>
+        name === scheme && SCHEMES[scheme].verify(secret, `${id}.${timestamp}.`, body, signature),
+    );
+  });
+  return isGenuine ? undefined : 'No matching signature found';
 }

@@ -95,7 +95,7 @@ export interface SealedSecrets {
 export interface SealedKey {
   sealed: string;
   scheme: SignatureScheme;
-  /** `whpk_…`; absent with the scheme `v1`, which has no public half. */
+  /** Absent if the secret is shared. */
   public_key?: string;
   created_at: Date;
   expires_at?: Date;

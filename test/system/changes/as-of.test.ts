@@ -4,6 +4,7 @@ import { parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-bo
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { ShownResource } from '../../../src/domain/change/change.js';
 import { OPERATOR, resourceName } from '../../../src/domain/change/change.js';
+import { SIGNATURE_SCHEMES } from '../../../src/domain/delivery/signature.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { renderEndpoint } from '../../../src/models/endpoint/endpoint-change.js';
 import type { EndpointInput, StoredEndpoint } from '../../../src/models/endpoint/endpoint-document.js';
@@ -64,7 +65,7 @@ describe('endpoints as of a time', function () {
     await pick([
       () => endpoints.replace(before, anyInput(), OPERATOR),
       () => endpoints.disable(accountId, id, 'failed for too long', 'a test', OPERATOR),
-      () => endpoints.rotateSecret(before, pick(['v1', 'v1a'] as const), 60_000, OPERATOR),
+      () => endpoints.rotateSecret(before, pick(SIGNATURE_SCHEMES), 60_000, OPERATOR),
       () => endpoints.retireSecrets(accountId, id, OPERATOR, true),
       () =>
         endpoints.explainPending(

@@ -269,18 +269,22 @@ describe('the commands for users of the API', () => {
     equal(shown.status, 'active');
     match(keys, /^whsec_\S+\nThe previous one signs too until/);
     match(unknown, /There is no action "paws"; use one of: list, show/);
+    match(await run(`endpoints rotate ${endpointId} --scheme v1a`), /^whpk_\S+\nThe previous one signs too/);
+    match(await run(`endpoints rotate ${endpointId} --scheme v1`), /^whsec_/);
   });
 
   it('register an endpoint, and show its secret', async () => {
     const [made] = await json(`endpoints create ${receiver.url}/second --kinds order.* --description Second`);
     deepEqual([made.event_kinds, made.description], [['order.*'], 'Second']);
     const order = '--ordering key --skip exhausted --skip-after 1h';
-    const [[ordered], shown, incomplete] = await Promise.all([
+    const [[ordered], shown, pair, incomplete] = await Promise.all([
       json(`endpoints create ${receiver.url}/ordered --kinds order.* ${order}`),
       run(`endpoints create ${receiver.url}/third --kinds order.*`),
+      run(`endpoints create ${receiver.url}/pair --kinds order.* --scheme v1a`),
       run(`endpoints create ${receiver.url}/third`, 1),
     ]);
     match(shown, /^active {2}ep_\w+\nURL +\S+\/third\nKinds +order\.\*\nSecret +whsec_\S+$/);
+    match(pair, /\nPublic key +whpk_\S+$/);
     match(incomplete, /Say where and what: hookline endpoints create/);
     deepEqual([ordered.ordering, ordered.order_skip, ordered.order_skip_after], ['key', 'exhausted', '1h']);
     match(await run(`endpoints ${ordered.id}`), /\nOrder +key, skip exhausted, skip after 1h$/);

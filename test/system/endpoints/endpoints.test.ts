@@ -204,7 +204,7 @@ describe('an endpoint', () => {
       [{ status: 'disabled' }, '/status'],
       [{ status_reason: 'because' }, '/status_reason'],
       [{ verification_method: 'email' }, '/verification_method'],
-      [{ signature_scheme: 'v2' }, '/signature_scheme'],
+      [{ signature_scheme: 'none' }, '/signature_scheme'],
     ];
     for (const [input, pointer] of refused) {
       const { status, json, text } = await create(input);

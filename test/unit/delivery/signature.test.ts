@@ -4,6 +4,7 @@ import {
   isSharedSecret,
   liveKeys,
   newSigningSecret,
+  objectionToSignature,
   SIGNATURE_SCHEMES,
   schemeOf,
   sign,
@@ -95,6 +96,55 @@ describe('signatures', () => {
     );
   });
 
+  it('of every scheme are verified for five minutes, and refused in the words of the standardwebhooks package', () => {
+    const at = now();
+    for (const scheme of SIGNATURE_SCHEMES) {
+      const [secret, other] = [newSigningSecret(scheme), newSigningSecret(scheme)];
+      const signedAt = (timestamp: number) =>
+        headers('evt_1', timestamp, sign([secret], 'evt_1', timestamp, '{}'));
+      const [, signature = ''] = sign([secret], 'evt_1', at, '{}').split(',');
+      const cases: [string | undefined, Record<string, string>, string?][] = [
+        [undefined, signedAt(at)],
+        [undefined, headers('evt_1', at, `${sign([other], 'evt_1', at, '{}')} ${scheme},${signature}`)],
+        [undefined, signedAt(at - 200)],
+        [undefined, signedAt(at + 200)],
+        ['Message timestamp too old', signedAt(at - 310)],
+        ['Message timestamp too new', signedAt(at + 500)],
+        ['No matching signature found', signedAt(at), '{ }'],
+        ['No matching signature found', { ...signedAt(at), 'webhook-id': 'evt_2' }],
+        ['No matching signature found', { ...signedAt(at), 'webhook-timestamp': String(at - 1) }],
+        ['No matching signature found', headers('evt_1', at, sign([other], 'evt_1', at, '{}'))],
+        ['No matching signature found', headers('evt_1', at, signature)],
+        ['No matching signature found', headers('evt_1', at, `other,${signature}`)],
+        ['No matching signature found', headers('evt_1', at, `${scheme},`)],
+        ['Invalid Signature Headers', { ...signedAt(at), 'webhook-timestamp': 'x' }],
+        ['Missing required headers', { ...signedAt(at), 'webhook-signature': '' }],
+        ['Missing required headers', {}],
+      ];
+      for (const [expected, given, body = '{}'] of cases) {
+        const name = `${scheme} ${JSON.stringify(given)}`;
+        assert.equal(objectionToSignature([secret], given, body, at * 1_000), expected, name);
+        // The package knows shared secrets alone.
+        if (scheme === 'v1')
+          assert.equal(
+            wordsOf(() => new Webhook(secret).verify(body, given)),
+            expected,
+            name,
+          );
+      }
+      const distances = [-301, -300, 300, 301].map((plus) =>
+        objectionToSignature([secret], signedAt(at + plus), '{}', at * 1_000 + 999),
+      );
+      assert.deepEqual(distances, [
+        'Message timestamp too old',
+        undefined,
+        undefined,
+        'Message timestamp too new',
+      ]);
+      assert.equal(objectionToSignature([other, secret], signedAt(at), '{}', at * 1_000), undefined);
+    }
+  });
+
   it('are of the scheme that their secret was made for', () => {
     for (const scheme of SIGNATURE_SCHEMES) {
       const secret = newSigningSecret(scheme);
@@ -110,3 +160,13 @@ describe('signatures', () => {
     assert.notEqual(newSigningSecret(), secret);
   });
 });
+
+/** Words with which something is refused; `undefined` if it is not. */
+function wordsOf(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

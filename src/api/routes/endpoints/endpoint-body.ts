@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { toPointer } from '../../../../packages/payload-contract/src/json-pointer.js';
 import {
   isSharedSecret,
+  SCHEMES,
   SHARED_SECRET_BYTES,
   SIGNATURE_SCHEMES,
+  schemeOf,
 } from '../../../domain/delivery/signature.js';
 import {
   checkEventKinds,
@@ -30,6 +32,7 @@ import { invalidRequest } from '../../http/validation.js';
 import { checkDeliveryOptions, deliveryOptionFields } from './delivery-options.js';
 
 const { least, most } = SHARED_SECRET_BYTES;
+const schemeTexts = Object.entries(SCHEMES).map(([name, { means }]) => `${name}: ${means}`);
 
 /** Request body of an endpoint's owner. */
 export const endpointBody = z.strictObject({
@@ -102,7 +105,7 @@ export const newEndpointBody = endpointBody
     signature_scheme: z
       .enum(SIGNATURE_SCHEMES)
       .default('v1')
-      .describe('v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it'),
+      .describe(`${schemeTexts.join('; ')}. A rotation can change it`),
     secret: z
       .string()
       .refine(
@@ -112,9 +115,9 @@ export const newEndpointBody = endpointBody
       .optional()
       .describe('An existing shared secret of the subscriber, from another service; absent: a new one'),
   })
-  .refine(({ signature_scheme, secret }) => secret === undefined || signature_scheme === 'v1', {
+  .refine(({ signature_scheme, secret }) => secret === undefined || signature_scheme === schemeOf(secret), {
     path: ['secret'],
-    message: 'goes with the signature scheme v1 only; leave it out, and a key pair is made',
+    message: 'is of another signature_scheme; leave it out, and a key of that is made',
   });
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
-import { SIGNATURE_SCHEMES, schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
+import { SCHEMES, SIGNATURE_SCHEMES, schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
 import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../../../domain/endpoint/endpoint.js';
 import { ORDER_SKIPS } from '../../../domain/event/ordering.js';
 import { renderEndpoint } from '../../../models/endpoint/endpoint-change.js';
@@ -47,7 +47,7 @@ export const endpointSchema = z
     verify_token: z.string().optional().describe('Masked'),
     verified_at: time.optional(),
     signature_scheme: z.enum(SIGNATURE_SCHEMES),
-    public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
+    public_key: keyField('public_key'),
     retry_schedule: z.array(z.string()).optional(),
     ...shownDeliveryOptions,
     created_at: time,
@@ -56,8 +56,8 @@ export const endpointSchema = z
   .meta({ id: 'Endpoint' });
 
 const keyFields = {
-  secret: z.string().optional().describe('whsec_…, with the scheme v1'),
-  public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
+  secret: keyField('secret'),
+  public_key: keyField('public_key'),
   signature_scheme: z.enum(SIGNATURE_SCHEMES),
   previous_expires_at: time.optional().describe('Until then the previous ones sign too'),
 };
@@ -108,4 +108,12 @@ export function renderKeys({ signing_keys }: EndpointSecrets) {
     ...(newest && { signature_scheme: schemeOf(newest.secret), ...verificationKey(newest.secret) }),
     ...(previous[0]?.expires_at && { previous_expires_at: previous[0].expires_at }),
   };
+}
+
+/** A key that some schemes show, with their names. */
+function keyField(field: 'secret' | 'public_key') {
+  const texts = Object.entries(SCHEMES).flatMap(([name, { shown }]) =>
+    shown[field] === undefined ? [] : [`${shown[field]}…, with the scheme ${name}`],
+  );
+  return z.string().optional().describe(texts.join('; '));
 }

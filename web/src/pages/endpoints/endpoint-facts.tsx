@@ -43,7 +43,7 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
             </>
           )}
           <dt>Signature</dt>
-          <dd>{`${endpoint.signature_scheme}, ${SCHEMES[endpoint.signature_scheme]}`}</dd>
+          <dd>{`${endpoint.signature_scheme}, ${SCHEMES[endpoint.signature_scheme].name}`}</dd>
           {headers.length > 0 && (
             <>
               <dt>Headers</dt>

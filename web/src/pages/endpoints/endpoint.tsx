@@ -74,7 +74,7 @@ function EndpointPage({ id }: { id: string }) {
                 text: 'Secret and code',
                 panel: (
                   <Card>
-                    <SecretPanel id={id} mayRead={may.secrets} mayRotate={may.write} />
+                    <SecretPanel endpoint={data} mayRead={may.secrets} mayRotate={may.write} />
                   </Card>
                 ),
               },

@@ -38,7 +38,7 @@ export function Registered({ endpoint }: { endpoint: EndpointWithSecret }) {
         <div className="stack">
           <p>Your application checks with it that a delivery comes from {name}. Keep it like a password.</p>
           <SecretBox keys={endpoint} />
-          <VerifyCode keys={endpoint} />
+          <VerifyCode scheme={endpoint.signature_scheme} secret={endpoint.secret} />
         </div>
       </Card>
     </>

@@ -83,7 +83,7 @@ export function EndpointForm({
       ...(waits.length > 0 && { retry_schedule: waits }),
       ...sent.options,
       ...orderIn(more),
-      ...(!endpoint && more.scheme !== 'v1' && { signature_scheme: more.scheme }),
+      ...(!endpoint && { signature_scheme: more.scheme }),
     }).then(
       () => setState({}),
       (error: Error) => setState({ error }),

@@ -1,5 +1,6 @@
 import { Field, TextField } from '../../../ui/field.js';
-import { SCHEMES, type Scheme } from '../secret/schemes.js';
+import { SchemeField } from '../secret/scheme-field.js';
+import type { Scheme } from '../secret/schemes.js';
 import { OPTION_NAMES, parseOptions } from './delivery-options.js';
 import { parseNamedValues } from './named-values.js';
 import { OrderFields, type OrderTexts } from './order-fields.js';
@@ -67,23 +68,11 @@ export function MoreSettings({
           set={(metadata) => change({ metadata })}
         />
         {isNew && (
-          <Field
-            label="Signature"
+          <SchemeField
             hint="v1 is what libraries of Standard Webhooks verify. It can be changed by a rotation."
-          >
-            {(props) => (
-              <select
-                {...props}
-                className="input"
-                value={texts.scheme}
-                onChange={({ target }) => change({ scheme: target.value as Scheme })}
-              >
-                {Object.entries(SCHEMES).map(([scheme, means]) => (
-                  <option key={scheme} value={scheme}>{`${scheme}: a ${means}`}</option>
-                ))}
-              </select>
-            )}
-          </Field>
+            scheme={texts.scheme}
+            set={(scheme) => change({ scheme })}
+          />
         )}
       </div>
     </details>

@@ -1,11 +1,13 @@
 import { useState } from 'react';
 import { api } from '../../../api/client.js';
+import type { Endpoint } from '../../../api/types.js';
 import { Copyable } from '../../../ui/copy.js';
 import { Confirm } from '../../../ui/dialog.js';
 import { Failed } from '../../../ui/states.js';
 import { Time } from '../../../ui/time.js';
 import { useAct } from '../../../ui/use-act.js';
-import type { Keys } from './keys.js';
+import { SchemeField } from './scheme-field.js';
+import type { Keys, Scheme } from './schemes.js';
 import { VerifyCode } from './verify-code.js';
 
 /** How long the old secret signs as well after a rotation. */
@@ -32,17 +34,18 @@ export function SecretBox({ keys }: { keys: Keys }) {
 
 /** Shows the secret of an endpoint when it is asked for, rotates it, and has the code that uses it. */
 export function SecretPanel({
-  id,
+  endpoint: { id, signature_scheme },
   mayRead,
   mayRotate,
 }: {
-  id: string;
+  endpoint: Pick<Endpoint, 'id' | 'signature_scheme'>;
   mayRead: boolean;
   mayRotate: boolean;
 }) {
   const [keys, setKeys] = useState<Keys>();
   const [error, setError] = useState<Error>();
   const [overlap, setOverlap] = useState<keyof typeof OVERLAPS>('24h');
+  const [scheme, setScheme] = useState<Scheme>();
   const { act } = useAct();
   const path = { id };
   return (
@@ -99,7 +102,10 @@ export function SecretPanel({
               setKeys(
                 await act(
                   () =>
-                    api.post('/v18.0/endpoints/{id}/secret/rotate', { params: { path }, body: { overlap } }),
+                    api.post('/v18.0/endpoints/{id}/secret/rotate', {
+                      params: { path },
+                      body: { overlap, signature_scheme: scheme },
+                    }),
                   'The secret has been rotated.',
                   { quiet: true },
                 ),
@@ -126,10 +132,15 @@ export function SecretPanel({
                 ))}
               </div>
             </fieldset>
+            <SchemeField
+              hint="Change it only if your application can verify the new one."
+              scheme={scheme ?? signature_scheme}
+              set={setScheme}
+            />
           </Confirm>
         )}
       </div>
-      <VerifyCode keys={keys} />
+      <VerifyCode scheme={keys?.signature_scheme ?? signature_scheme} secret={keys?.secret} />
     </div>
   );
 }

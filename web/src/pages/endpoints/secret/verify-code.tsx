@@ -1,17 +1,12 @@
 import { Tabs } from '@base-ui/react/tabs';
 import { Code } from '../../../ui/copy.js';
-import type { Keys } from './keys.js';
-import { LANGUAGES, snippet } from './snippets.js';
+import { SCHEMES, type Scheme } from './schemes.js';
+import { LANGUAGES } from './snippets.js';
 
-/** Code that verifies a delivery, in six languages; with the endpoint's own secret while that is shown. */
-export function VerifyCode({ keys }: { keys: Keys | undefined }) {
-  if (keys?.signature_scheme === 'v1a')
-    return (
-      <p className="muted">
-        This endpoint's deliveries are signed with a key pair (v1a, ed25519). Verify them with the public key
-        and a library of Standard Webhooks that knows v1a.
-      </p>
-    );
+/** Code that verifies a delivery, in each language; with the endpoint's own secret while that is shown. */
+export function VerifyCode({ scheme, secret }: { scheme: Scheme; secret: string | undefined }) {
+  const { verify } = SCHEMES[scheme];
+  if (typeof verify === 'string') return <p className="muted">{verify}</p>;
   return (
     <div className="stack tight">
       <h2>Verify deliveries in your application</h2>
@@ -25,7 +20,7 @@ export function VerifyCode({ keys }: { keys: Keys | undefined }) {
         </Tabs.List>
         {LANGUAGES.map(({ id, name }) => (
           <Tabs.Panel key={id} value={id}>
-            <Code text={snippet(id, keys?.secret)} name={`the ${name} code`} />
+            <Code text={verify(id, secret)} name={`the ${name} code`} />
           </Tabs.Panel>
         ))}
       </Tabs.Root>
