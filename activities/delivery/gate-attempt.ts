@@ -62,15 +62,15 @@ type NotNow = Exclude<AttemptReport, { kind: 'attempted' }>;
 /** A turn within this time is waited for here; for a later one the delivery's workflow waits. Milliseconds. */
 const NEAR_MS = 100;
 /**
+ * The same for a probe, for which nothing waits elsewhere: one that is not made is followed by another a minute later,
+ * or hours. No longer, because acts on its delivery and a stop of the process wait for it. Milliseconds.
+ */
+const NEAR_PROBE_MS = 2_000;
+/**
  * A turn is void when it is this old: many old ones, used at once after a pause of all workers, would exceed the limit.
  * Milliseconds.
  */
 const TURN_VALID_MS = 1_000;
-/**
- * A probe waits here for its turn, slot or lease, for so long at most: one that is not made is followed by another a
- * minute later, or hours. Milliseconds.
- */
-const PROBE_WAIT_MS = 30_000;
 /** A lease that other processes have is waited for here for so long, and asked for so often. Milliseconds. */
 const LEASE_WAIT_MS = 1_000;
 const LEASE_POLL_MS = 40;
@@ -88,18 +88,6 @@ const LEASE_MARGIN_MS = 10_000;
 export function createGate({ endpoints, turns, leases, conditions, order }: GatePorts) {
   /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
-    const until = performance.now() + PROBE_WAIT_MS;
-    for (let asked = request; ; ) {
-      const found = await look(asked);
-      const waitMs = waitBefore(found);
-      const isWorthIt = request.trigger === 'probe' && performance.now() + waitMs <= until;
-      if (!isWorthIt) return found;
-      await delay(waitMs);
-      if (found.kind === 'deferred') asked = { ...request, turn: found.turn };
-    }
-  };
-
-  async function look(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;
     const endpoint = await endpoints.load(account_id, endpoint_id);
     if (!endpoint) return { kind: 'not_attempted', endpoint: 'deleted' };
@@ -146,7 +134,7 @@ export function createGate({ endpoints, turns, leases, conditions, order }: Gate
     if (!lease) return slot.giveBack();
     const end = (taken: boolean) => void lease.release().then(() => slot.end(taken));
     return { ...passed, slot: { ...slot, end } };
-  }
+  };
 
   /** Waits a moment for attempts of other processes. @returns `undefined` if they take longer */
   async function leaseFor(
@@ -171,22 +159,16 @@ export function createGate({ endpoints, turns, leases, conditions, order }: Gate
   ): Promise<NotNow | undefined> {
     if (rate_limit === undefined) return undefined;
     if (turn !== undefined && sharedNow() - Date.parse(turn) <= TURN_VALID_MS) return undefined;
-    const at = await turns.take(endpoint_id, rate_limit, trigger === 'probe' ? PROBE_WAIT_MS : undefined);
+    const isProbe = trigger === 'probe';
+    const at = await turns.take(endpoint_id, rate_limit, isProbe ? NEAR_PROBE_MS : undefined);
     const wait_ms = at - sharedNow();
-    if (wait_ms <= NEAR_MS) {
+    if (wait_ms <= (isProbe ? NEAR_PROBE_MS : NEAR_MS)) {
       await delay(Math.max(wait_ms, 0));
       return undefined;
     }
     const per_second = Number(rate_limit.toFixed(3));
     return { kind: 'deferred', turn: new Date(at).toISOString(), wait_ms, per_second };
   }
-}
-
-/** When it is worth to look again, milliseconds; `Infinity`: not for what was found. */
-function waitBefore(found: Passed | NotNow): number {
-  if (found.kind === 'deferred') return found.wait_ms;
-  const isBusy = found.kind === 'not_attempted' && found.endpoint === 'busy';
-  return (isBusy ? found.look_again_ms : undefined) ?? Infinity;
 }
 
 /** Sends a delivery to the isolated lane. That is not an error, so it is not counted as one. */

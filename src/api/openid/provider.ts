@@ -238,7 +238,7 @@ const REFUSALS = new Set([
 function isMalformed({ code, cause }: { code?: unknown; cause?: unknown }): boolean {
   return (
     typeof cause === 'string' ||
-    (isObject(cause) && 'body' in cause && code !== oauth.JSON_ATTRIBUTE_COMPARISON)
+    (isObject(cause) && ('body' in cause || 'header' in cause) && code !== oauth.JSON_ATTRIBUTE_COMPARISON)
   );
 }
 

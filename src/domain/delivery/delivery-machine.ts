@@ -139,7 +139,7 @@ export class DeliveryMachine {
     const now = this.surroundings.now();
     switch (state.kind) {
       case 'attempting':
-        throw new Error('an attempt is in flight');
+        throw new Error(IN_FLIGHT);
       case 'closed':
         return { kind: 'closed' };
       case 'called':

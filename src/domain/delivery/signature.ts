@@ -34,7 +34,7 @@ const ED25519_KEY_BYTES = 32;
 /** Length of a shared secret that an owner supplies, bytes (Standard Webhooks specification, "Signature scheme"). */
 export const SHARED_SECRET_BYTES = { least: 24, most: 64 } as const;
 
-/** A way to sign. Anybody may know its texts: the API says them. */
+/** A way to sign. Its texts are public: the API shows them. */
 interface Scheme {
   means: string;
   algorithm: string;
@@ -47,7 +47,7 @@ interface Scheme {
   verificationKey(secret: string): { secret: string } | { public_key: string };
   /** The signature in base64. @param head signed before the body */
   sign(secret: string, head: string, body: string): string;
-  /** Whether a signature is genuine. Requests of our own are checked, so it may take longer the more is right. */
+  /** Whether a signature is genuine. It checks requests of our own alone, so its time need not be constant. */
   verify(secret: string, head: string, body: string, signature: string): boolean;
 }
 

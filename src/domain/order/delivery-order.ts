@@ -6,6 +6,8 @@ import { sharedNow } from '../time/shared-time.js';
 import { TIMINGS, type Timings } from '../timings.js';
 import { isPassed, type OrderPlace, skipsIn } from './order-rule.js';
 
+/** No delivery is open for longer: a place that is older holds up nobody. */
+export const PLACE_KEPT_DAYS = 31;
 /** Places that are looked at together. */
 const LOOKED_AT_ONCE = 20;
 

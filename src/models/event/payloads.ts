@@ -18,10 +18,12 @@ import { type EventDocument, EventSeal, events } from './event-document.js';
 const REMEMBERED = { maxSize: 8 * 1024 * 1024, ttl: 5_000 };
 /** Names of data keys that are remembered: of more events than have attempts in flight in a process. */
 const KEYS_REMEMBERED = 20_000;
+
 /** How an event differs whose payload, or whose key, was taken away by somebody. */
 export const PAYLOAD_TAKEN = 'has no payload any more, which was neither erased nor past its time';
 export const KEY_TAKEN = 'was sealed with a data key that is gone, and was not erased';
-/** Whether a data key that is not there was erased. */
+
+/** Tells whether a data key that is not there was erased. */
 type ErasedKeys = Pick<DataKeyRepository, 'wasErased'>;
 
 /** Events in one query. */
@@ -118,7 +120,7 @@ export class PayloadReader implements EventPayloads {
     }
   }
 
-  /** Whether nobody but somebody with MongoDB's access alone can have taken the payload away. */
+  /** Whether Hookline itself would have kept the payload until now. */
   private isKept({ account_id, event_kind, accepted_at, payload_expires_at }: EventDocument): boolean {
     if (payload_expires_at) return true;
     return sharedNow() < accepted_at.getTime() + this.kept.days(account_id, event_kind) * UNITS.d;

@@ -1,11 +1,12 @@
 import { type Connection, mongo } from 'mongoose';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import { UNITS } from '../../domain/basics/duration.js';
-import type {
-  OrderedDelivery,
-  OrderPlaces,
-  PlacedDelivery,
-  StreamState,
+import {
+  type OrderedDelivery,
+  type OrderPlaces,
+  PLACE_KEPT_DAYS,
+  type PlacedDelivery,
+  type StreamState,
 } from '../../domain/order/delivery-order.js';
 import { type OrderPlace, streamOf } from '../../domain/order/order-rule.js';
 import { factsIn, summaryIn } from '../../domain/records/stored-views.js';
@@ -14,8 +15,6 @@ import { collection, type DocumentIn, driverCollection, may, must } from '../mon
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { deliveries } from '../records/row-documents.js';
 
-/** No delivery is open for longer: a place that is older holds up nobody. */
-export const PLACE_KEPT_DAYS = 31;
 /** A stream without events for so long begins again at 1, milliseconds. */
 const STREAM_KEPT_MS = 400 * UNITS.d;
 

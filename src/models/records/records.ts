@@ -75,7 +75,7 @@ export class RecordRepository extends RecordReader {
       removed += modifiedCount;
       if (needed.size > 0)
         await this.eventModel.updateMany(
-          { _id: { $in: [...needed] } },
+          { ...expired, _id: { $in: [...needed] } },
           { $set: { payload_expires_at: new Date(now.getTime() + POSTPONED_MS) } },
         );
     }

@@ -15,12 +15,15 @@ import type { DeliveryStarter } from './delivery-starter.js';
 import { sendUpdate } from './send-update.js';
 import type { Sender } from './start-calls.js';
 
-/** How long an act waits for the start of its delivery, milliseconds: an event has its `202` before that. */
-const STARTED_WITHIN_MS = 3_000;
+/**
+ * How long an act waits for the start of its delivery, as an event has its `202` before that, or for the end of an
+ * attempt, milliseconds.
+ */
+const WAITS_MS = 3_000;
 const LOOK_AGAIN_MS = 50;
 /**
- * The activity of an attempt ends so long after the attempt at most, milliseconds, unless its process is very late. Its
- * row says before that how it ended.
+ * The activity of an attempt ends so long after the attempt at most, milliseconds, unless its process is very late, or
+ * attempts that are made in the same activity take longer. The row says before that how the attempt ended.
  */
 const ATTEMPT_ENDS_WITHIN_MS = 2_000;
 
@@ -54,7 +57,7 @@ export class DeliveryControl {
   ): Promise<DeliveryRecord | undefined> {
     const order = { action, ...operator };
     const updateId = name && actUpdateId(name, deliveryId(key));
-    const deadline = performance.now() + STARTED_WITHIN_MS;
+    const deadline = performance.now() + WAITS_MS;
     for (;;) {
       try {
         const record = await this.actNow(accountId, key, order, updateId);

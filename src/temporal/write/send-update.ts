@@ -9,7 +9,6 @@ import {
 import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
-import { sharedNow } from '../../domain/time/shared-time.js';
 import { GRPC, hasCode, NoWorkerError } from '../errors.js';
 import { endingWithin } from '../server/calls.js';
 
@@ -48,9 +47,9 @@ export async function sendUpdate<Result, Argument>(
   }: { refused: (message: string) => Error; updateId?: string | undefined },
 ): Promise<Result | undefined> {
   const handle = client.workflow.getHandle(workflowId);
-  const deadline = sharedNow() + ANSWER_LIMIT_MS;
+  const deadline = performance.now() + ANSWER_LIMIT_MS;
   const execute = async (): Promise<Result> => {
-    if (sharedNow() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
+    if (performance.now() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
     try {
       return await handle.executeUpdate<Result, [Argument]>(update, { args: [argument], updateId });
     } catch (error) {
@@ -64,7 +63,7 @@ export async function sendUpdate<Result, Argument>(
   try {
     // The deadline frees the call; the SDK may begin it once more, with the same time again, if the server answers just
     // then that it is late.
-    const answer = queueOf(workflowId)(() => endingWithin(client, deadline - sharedNow(), execute));
+    const answer = queueOf(workflowId)(() => endingWithin(client, deadline - performance.now(), execute));
     return await withTimeout(ANSWER_LIMIT_MS, answer);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PLACE_KEPT_DAYS } from '../../../src/models/order/order-places.js';
+import { PLACE_KEPT_DAYS } from '../../../src/domain/order/delivery-order.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { runHere } from '../../support/programs/command.js';
 import { promised } from '../../support/promised.js';

@@ -117,7 +117,7 @@ export const newEndpointBody = endpointBody
   })
   .refine(({ signature_scheme, secret }) => secret === undefined || signature_scheme === schemeOf(secret), {
     path: ['secret'],
-    message: 'is of another signature_scheme; leave it out, and a key of that is made',
+    message: 'belongs to another signature_scheme; leave it out, and a new key is made',
   });
 
 /**

@@ -1,7 +1,9 @@
 import type { Owner } from '../../../domain/access/owner.js';
+import { newId } from '../../../domain/basics/ids.js';
 import { zip } from '../../../domain/basics/objects.js';
 import type { KeptEvent } from '../../../domain/delivery/stored-event.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
+import { sharedNow } from '../../../domain/time/shared-time.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { invalidRequest } from '../../http/validation.js';
 import {
@@ -80,13 +82,13 @@ export async function acceptTogether(
     return attempt(() => ({ checked: one, kept: kept && requireSame(one, kept) }));
   });
   const known = allOrThrow(outcomes);
+  // The process that stored them may have died before they had their places.
+  await starter.intake.placed(before.values());
   const fresh = inIdOrder(
     await Promise.all(
       known.flatMap(({ checked: one, kept }) => (kept ? [] : numberEvent(dependencies, owner, one))),
     ),
   );
-  // The process that stored them may have died before they had their places.
-  await starter.intake.placed(before.values());
   const stored = [
     ...(await settling(fresh, () => starter.intake.acceptTogether(fresh.map(({ offer }) => offer)))),
   ];
@@ -95,14 +97,16 @@ export async function acceptTogether(
   );
 }
 
-/** Has ids sort as the events are listed: the feed goes by them, and so does whoever starts them after a crash. */
+/**
+ * Names events again, so that their ids sort as they are listed: the feed goes by ids, and so does whoever starts them
+ * after a crash. All ids are of one time: the feed puts behind the others what it hears of too late, all or nothing.
+ */
 function inIdOrder(numbered: readonly NumberedOffer[]): NumberedOffer[] {
-  const names = numbered.map(({ offer: { event } }) => ({
-    ...{ event_id: event.event_id, accepted_at: event.accepted_at },
-  }));
-  names.sort((one, other) => (one.event_id < other.event_id ? -1 : 1));
-  return zip(numbered, names).map(([{ taken, offer }, name]) => ({
-    ...{ taken, offer: { ...offer, event: { ...offer.event, ...name } } },
+  const now = sharedNow();
+  const accepted_at = new Date(now).toISOString();
+  const ids = numbered.map(() => newId('event', now)).sort();
+  return zip(numbered, ids).map(([{ taken, offer }, event_id]) => ({
+    ...{ taken, offer: { ...offer, event: { ...offer.event, event_id, accepted_at } } },
   }));
 }
 

@@ -60,7 +60,7 @@ export function createLogWatch(
   });
   const refusals = new Counter({
     name: 'hookline_log_refusals_total',
-    help: 'Times that no checkpoint was signed, or something was left out of the log, because the database was altered',
+    help: 'Times that no checkpoint was signed, or something was left out of the log or not sent, because the database was altered',
     labelNames: ['reason'],
     registers: [registry],
   });

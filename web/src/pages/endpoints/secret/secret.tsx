@@ -94,7 +94,7 @@ export function SecretPanel({
         )}
         {mayRotate && (
           <Confirm
-            trigger={<button type="button" className="button" />}
+            trigger={<button type="button" className="button" onClick={() => setScheme(undefined)} />}
             label="Rotate…"
             title="Rotate the signing secret"
             action="Rotate"
