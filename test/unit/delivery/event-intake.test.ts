@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { newId } from '../../../src/domain/basics/ids.js';
 import type { KeptEvent } from '../../../src/domain/delivery/stored-event.js';
 import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
 import {
@@ -59,10 +60,12 @@ function intake() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
+const EVENT = newId('event');
+
 describe('an event', () => {
   for (const [how, accept] of Object.entries({
-    'by itself': (events: EventIntake) => events.accept(offer('evt_1')),
-    'in a batch': (events: EventIntake) => events.acceptTogether([offer('evt_1')]),
+    'by itself': (events: EventIntake) => events.accept(offer(EVENT)),
+    'in a batch': (events: EventIntake) => events.acceptTogether([offer(EVENT)]),
   }))
     it(`${how} is answered when it is stored and has its places, and started no sooner`, async () => {
       const { events, begun, starts, end } = intake();
@@ -73,10 +76,10 @@ describe('an event', () => {
         assert.equal(isAnswered, false, `before ${step}`);
         assert.ok(begun.includes(step), step);
         if (step === 'insert') assert.deepEqual(begun, ['insert']);
-        assert.deepEqual(starts, step === 'feed' ? ['evt_1'] : [], `before ${step}`);
+        assert.deepEqual(starts, step === 'feed' ? [EVENT] : [], `before ${step}`);
         end(step);
       }
       await answered;
-      assert.deepEqual(starts, ['evt_1']);
+      assert.deepEqual(starts, [EVENT]);
     });
 });
