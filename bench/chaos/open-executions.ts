@@ -2,7 +2,7 @@ import { isoTimeOf } from '../../src/temporal/read/history.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { Row } from './check/collected.js';
 
-/** So many executions are looked at, and so many of the last events of each. */
+/** So many executions are looked at, those of the oldest deliveries, and so many of the last events of each. */
 const MOST = 3;
 const LAST_EVENTS = 12;
 
@@ -12,9 +12,10 @@ const LAST_EVENTS = 12;
  */
 export async function describeOpen(
   { client }: TemporalConnection,
-  open: readonly Pick<Row, 'workflow_id'>[],
+  open: readonly Pick<Row, 'id' | 'workflow_id'>[],
 ): Promise<string[]> {
-  const ids = [...new Set(open.map(({ workflow_id }) => workflow_id))];
+  const oldest = [...open].sort((one, other) => (one.id < other.id ? -1 : 1));
+  const ids = [...new Set(oldest.map(({ workflow_id }) => workflow_id))];
   return Promise.all(
     ids.slice(0, MOST).map(async (id) => {
       const handle = client.workflow.getHandle(id);

@@ -30,6 +30,8 @@ export const stuck: Check = ({ deliveries, openInStats, posted, unsettled }) => 
   ...deliveries
     .map((views) => ({ id: views.id, shown: recordOf(views) ?? views.listed }))
     .filter(({ shown }) => OPEN.has(shown?.status ?? ''))
+    // The oldest first: others may wait for it.
+    .sort((one, other) => (one.id < other.id ? -1 : 1))
     .map(({ id, shown }): Finding => {
       return { rule: 'stuck', id, text: `is ${shown?.status}: ${shown?.reason}` };
     }),
