@@ -44,6 +44,10 @@ export interface KeeperOptions {
   /** The latest run of an execution; `undefined` if there is none any more. */
   latestRun(workflowId: string): Promise<string | undefined>;
   order: Pick<DeliveryOrder, 'kept'>;
+  /** Whether an endpoint is active, or gone: as this process knows, which may be a second late. */
+  isActiveOrGone(accountId: string, endpointId: string): Promise<boolean>;
+  /** Has a delivery attempted that waits. */
+  wake(delivery: DeliveryKey, workflowId: string): Promise<void>;
 }
 
 /** Keeps rows of deliveries by what their executions tell. */
@@ -77,7 +81,21 @@ export class Keeper implements DeliveryRows {
     const ordered = told.deliveries.filter(mayMoveOrder);
     // Nobody waits for it: what is not woken looks by itself.
     if (ordered.length > 0) void this.options.order.kept(ordered).catch(() => {});
+    void this.wakeLate(told).catch(() => {});
     return outdone;
+  }
+
+  /**
+   * Wakes deliveries that wait for an endpoint which takes deliveries by now. Whoever resumed it looked for rows then
+   * and for half a minute after that, and a row can be written later. Without this, the delivery would wait until it
+   * expires.
+   */
+  private async wakeLate({ run, turn, deliveries }: Told): Promise<void> {
+    // An execution that has not begun tells what it waits for when it begins.
+    if (turn === 0) return;
+    for (const one of deliveries.filter(waitsForOwner))
+      if (await this.options.isActiveOrGone(one.account_id, one.endpoint_id))
+        await this.options.wake(one, run.workflow_id);
   }
 
   async recorded(runId: string, keys: readonly DeliveryKey[]): Promise<Map<string, DeliverySnapshot>> {
@@ -199,6 +217,14 @@ export class Keeper implements DeliveryRows {
 /** Whether a delivery may let another one of its order go on, or be let go on itself. */
 function mayMoveOrder({ order_key, snapshot: { record } }: ToldDelivery): boolean {
   return order_key !== undefined && (isClosed(record.status) || record.cause?.code === 'order');
+}
+
+/** Whether a delivery waits until somebody has its endpoint take deliveries: nothing else would have it attempted. */
+function waitsForOwner({ snapshot: { record } }: ToldDelivery): boolean {
+  const { status, cause } = record;
+  return (
+    status === 'parked' && cause?.code === 'endpoint' && cause.status !== 'failing' && cause.status !== 'busy'
+  );
 }
 
 /**

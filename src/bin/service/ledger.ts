@@ -22,7 +22,7 @@ import { AccountDeletions } from '../../temporal/write/account-deletions.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { type IncidentOptions, Incidents } from '../../temporal/write/incidents.js';
-import { wakeInOrder } from '../../temporal/write/parked-deliveries.js';
+import { wakeWaiting } from '../../temporal/write/parked-deliveries.js';
 import { ReplayActs } from '../../temporal/write/replay/replay-acts.js';
 import { Replays } from '../../temporal/write/replay/replays.js';
 import type { StartObserver } from '../../temporal/write/start-calls.js';
@@ -57,7 +57,7 @@ export function createOrder(
 ): DeliveryOrder {
   return new DeliveryOrder(database.orderPlaces, {
     rule: (accountId, endpointId) => database.endpoints.get(accountId, endpointId),
-    wake: (delivery, workflowId) => wakeInOrder(client, delivery, workflowId),
+    wake: (delivery, workflowId) => wakeWaiting(client, delivery, workflowId),
     ...(timings && { timings }),
   });
 }
@@ -70,6 +70,9 @@ export function createKeeper(servers: Servers): Keeper {
     rows: database.records.rows,
     sealer,
     latestRun: async (workflowId) => (await describeExecution(temporal.client, workflowId))?.runId,
+    isActiveOrGone: async (...endpoint) =>
+      ((await database.endpoints.get(...endpoint))?.status ?? 'active') === 'active',
+    wake: (delivery, workflowId) => wakeWaiting(temporal.client, delivery, workflowId),
   });
 }
 

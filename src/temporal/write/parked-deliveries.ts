@@ -145,8 +145,8 @@ export async function release(
   });
 }
 
-/** Has one delivery attempted, which has waited for another one in its order. */
-export async function wakeInOrder(client: Client, delivery: DeliveryKey, workflowId: string): Promise<void> {
+/** Has one delivery attempted, which has waited for another one in its order, or for its endpoint. */
+export async function wakeWaiting(client: Client, delivery: DeliveryKey, workflowId: string): Promise<void> {
   // By an activity: a task that ends its execution is repeated if another signal comes meanwhile, with its attempt.
   const what = { endpoint_id: delivery.endpoint_id, delivery: deliveryId(delivery) };
   await unlessGone(client.workflow.getHandle(workflowId).signal(releaseSignal, what));

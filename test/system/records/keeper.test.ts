@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
 import { createKeepRows } from '../../../activities/records/keep-rows.js';
-import { Keeper } from '../../../activities/records/keeper.js';
+import { Keeper, type KeeperOptions } from '../../../activities/records/keeper.js';
 import { leafHash } from '../../../packages/tlog/src/index.js';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
@@ -47,10 +47,13 @@ describe('rows of deliveries', () => {
     id = deliveryId({ event_id, endpoint_id });
   });
 
-  const keeperOf = (rows: RowStore) =>
+  const keeperOf = (rows: RowStore, waking: Partial<KeeperOptions> = {}) =>
     new Keeper({
       ...{ rows, sealer: system.sealer, latestRun: async () => latest },
       order: { kept: async () => {} },
+      isActiveOrGone: async () => false,
+      wake: async () => {},
+      ...waking,
     });
   const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
   const began = at(-600);
@@ -84,6 +87,30 @@ describe('rows of deliveries', () => {
     Object.entries((await verifyRecords(system)).found).filter(
       ([name]) => name === id || name.startsWith('lea'),
     );
+
+  it('has a delivery woken that waits for its owner, if the endpoint takes deliveries before the row is there', async () => {
+    let isActive = true;
+    const woken: unknown[] = [];
+    const waking = keeperOf(system.database.records.rows, {
+      isActiveOrGone: async (...endpoint) =>
+        isActive && endpoint[0] === client.accountId && endpoint[1] === endpoint_id,
+      wake: async (delivery, workflowId) => void woken.push([deliveryId(delivery), workflowId]),
+    });
+    const wokenBy = async (status: 'paused' | 'disabled' | 'failing' | 'busy', turn: number) => {
+      const cause = { code: 'endpoint', status } as const;
+      await waking.keep(tell({ status: 'parked', attempts: [], cause }, turn));
+      // Nobody waits for it, and nothing here takes longer.
+      await new Promise((resolve) => setImmediate(resolve));
+      return woken.splice(0);
+    };
+    const workflowId = run().workflow_id;
+    assert.deepEqual(await wokenBy('paused', 2), [[id, workflowId]]);
+    assert.deepEqual(await wokenBy('disabled', 3), [[id, workflowId]]);
+    assert.deepEqual(await wokenBy('failing', 4), [], 'its incident looks again');
+    assert.deepEqual(await wokenBy('busy', 5), [], 'it looks again by itself');
+    isActive = false;
+    assert.deepEqual(await wokenBy('paused', 6), [], 'it is released when its owner resumes it');
+  });
 
   describe('whose keeper was killed between keeping a row and making its segment', () => {
     /** Continues it, if it was only frozen. */
