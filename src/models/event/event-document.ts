@@ -67,41 +67,14 @@ export const events = collection(
 export type EventDocument = DocumentIn<typeof events>;
 
 /** Tags events from their first write on, under a key that is not in the database. */
-export class EventSeal {
-  private readonly tags: Tags<EventDocument>;
-
+export class EventSeal extends Tags<EventDocument> {
   constructor(box: SecretBox | undefined) {
-    this.tags = new Tags(box, 'event', events, textOf);
-  }
-
-  /** @throws Error without HOOKLINE_SECRET_KEYS */
-  tag(document: EventDocument): string {
-    return this.tags.tag(document);
-  }
-
-  /** An event as it is declared, and how it differs from what was written. */
-  read(stored: EventDocument): { document: EventDocument; wrong: string | undefined } {
-    return this.tags.read(stored);
-  }
-
-  /** An event as it was written; `undefined` if it is not. */
-  believed(stored: EventDocument): EventDocument | undefined {
-    return this.tags.believed(stored);
-  }
-
-  /** @returns an event as it was written @throws RecordAlteredError if it is not */
-  check(stored: EventDocument): EventDocument {
-    return this.tags.check(stored);
-  }
-
-  /** How an event differs from what was written; `undefined` if it does not. */
-  whatIsWrong(document: EventDocument): string | undefined {
-    return this.tags.whatIsWrong(document);
+    super(box, 'event', events, textOf);
   }
 
   /** Tags again what an older key than the newest tagged. @returns how many */
   retagAll(model: Model<EventDocument>): Promise<number> {
-    return this.tags.retagEach(model, { sealed: 0 });
+    return this.retagEach(model, { sealed: 0 });
   }
 }
 

@@ -44,12 +44,8 @@ export class LogHeads extends repositoryOf(heads) {
   async read(): Promise<LogHead | undefined> {
     const found = await this.model.findOne({ _id: HEAD }).lean();
     if (!found) return undefined;
-    const { document, mistyped } = asDeclared(heads.fields, found);
-    if (mistyped !== undefined)
-      throw new LogAlteredError(
-        'checkpoint_altered',
-        `the last checkpoint is not what was written: what stands in "${mistyped}" is of another type`,
-      );
+    const { document, wrong } = asDeclared(heads.fields, found);
+    if (wrong !== undefined) throw new LogAlteredError('checkpoint_altered', `the last checkpoint ${wrong}`);
     const { size, root, note, signed_at, timestamp } = document;
     return { size, root: Buffer.from(root, 'base64'), note, signed_at, timestamp: timestamp ?? undefined };
   }

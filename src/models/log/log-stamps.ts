@@ -52,7 +52,7 @@ export class LogStamps extends repositoryOf(stamps) {
       .findOne({ size: { $gt: index } })
       .sort({ size: 1 })
       .lean();
-    if (!found || asDeclared(stamps.fields, found).mistyped !== undefined) return undefined;
+    if (!found || asDeclared(stamps.fields, found).wrong !== undefined) return undefined;
     return { size: found.size, note: found.note, timestamp: found.timestamp };
   }
 }

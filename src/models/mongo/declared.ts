@@ -1,5 +1,8 @@
 import type { Fields } from './collection.js';
 
+/** How a document differs that somebody has altered. */
+export const NOT_WRITTEN = 'is not what was written';
+
 /** A document as it was read, in which each field has the type that its collection declares. */
 export interface Declared<D> {
   /**
@@ -7,8 +10,11 @@ export interface Declared<D> {
    * may be, an empty text, list or number, or the oldest time.
    */
   document: D;
-  /** The first field that had another type; absent if none had. One that is missing is for the tag to tell. */
-  mistyped: string | undefined;
+  /**
+   * Difference from what was written, the end of a sentence: the first field that had another type. Absent if none had;
+   * one that is missing is for the tag to tell.
+   */
+  wrong?: string;
 }
 
 /** Types of values, what is of them, and what stands in the place of another one. */
@@ -32,7 +38,12 @@ export function asDeclared<D extends object>(fields: Fields, stored: D): Declare
     if (isThere) mistyped ??= name;
     replaced[name] = name === '_id' ? String(value) : 'required' in field ? noneOf(field.type) : undefined;
   }
-  return { document: Object.keys(replaced).length > 0 ? { ...stored, ...replaced } : stored, mistyped };
+  return {
+    document: Object.keys(replaced).length > 0 ? { ...stored, ...replaced } : stored,
+    ...(mistyped !== undefined && {
+      wrong: `${NOT_WRITTEN}: what stands in "${mistyped}" is of another type`,
+    }),
+  };
 }
 
 export function isTime(value: unknown): value is Date {

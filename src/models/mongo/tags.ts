@@ -2,11 +2,8 @@ import type { Model, ProjectionType } from 'mongoose';
 import { SealError, type SecretBox } from '../../domain/access/secret-box.js';
 import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { driverCollection, type Fields } from './collection.js';
-import { asDeclared } from './declared.js';
+import { asDeclared, NOT_WRITTEN } from './declared.js';
 import { inOnePass } from './in-order.js';
-
-/** How a document differs that somebody has altered. */
-const NOT_WRITTEN = 'is not what was written';
 
 /** A document that has a tag, or should have one. */
 interface TaggedDocument {
@@ -59,12 +56,8 @@ export class Tags<D extends TaggedDocument> {
    * @returns it, with every field of the type that is declared; and its difference from what was written, the end of a
    * sentence that begins with its id: absent if there is none
    */
-  read(stored: D): { document: D; wrong: string | undefined } {
-    const { document, mistyped } = asDeclared(this.fields, stored);
-    const wrong =
-      mistyped === undefined
-        ? this.wrongTag(document)
-        : `${NOT_WRITTEN}: what stands in "${mistyped}" is of another type`;
+  read<S extends D>(stored: S): { document: S; wrong: string | undefined } {
+    const { document, wrong = this.wrongTag(document) } = asDeclared(this.fields, stored);
     return { document, wrong };
   }
 

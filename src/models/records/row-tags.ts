@@ -10,35 +10,18 @@ type Untagged = Omit<ListedDocument, 'tag'>;
  * Tags of rows: of whose each is, of all that lists are filtered and sorted by, of its record with revision and
  * segment, and of what lists show. Detail and timeline have the commitment in the record.
  */
-export class RowTags {
-  private readonly tags: Tags<ListedDocument>;
-
+export class RowTags extends Tags<ListedDocument> {
   constructor(box: SecretBox | undefined) {
-    this.tags = new Tags(box, 'row', deliveries, contentOf);
+    super(box, 'row', deliveries, contentOf);
   }
 
   tagged<R extends Untagged>(row: R): R & Pick<ListedDocument, 'tag'> {
-    return { ...row, tag: this.tags.tag(row) };
-  }
-
-  /** A row as it is declared, and its difference from what was written. */
-  read<R extends ListedDocument>(row: R): { document: R; wrong: string | undefined } {
-    return this.tags.read(row) as { document: R; wrong: string | undefined };
-  }
-
-  /** @returns a row as it was written @throws RecordAlteredError if it is not */
-  check(row: ListedDocument): ListedDocument {
-    return this.tags.check(row);
-  }
-
-  /** Difference of a row from what was written; `undefined` if there is none. */
-  whatIsWrong(row: ListedDocument): string | undefined {
-    return this.tags.whatIsWrong(row);
+    return { ...row, tag: this.tag(row) };
   }
 
   /** Tags again what an older key tagged. @returns how many */
   retagAll(model: Model<DeliveryDocument>): Promise<number> {
-    return this.tags.retagEach(model as unknown as Model<ListedDocument>, UNLISTED);
+    return this.retagEach(model as unknown as Model<ListedDocument>, UNLISTED);
   }
 }
 

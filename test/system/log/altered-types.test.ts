@@ -134,7 +134,7 @@ describe('a value of another type that somebody has written into MongoDB [world]
           } else if (value === MISSING) delete copy[path];
           else copy[path] = value;
           copies.push(copy);
-          // What was taken away may be nothing that anybody believes.
+          // A field that is taken away may be one that nobody believes.
           if (value !== null && value !== MISSING)
             altered.set(named(String(copy._id)), `${name}: ${what} in the place of ${path}`);
         }

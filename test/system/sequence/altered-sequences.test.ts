@@ -2,40 +2,36 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import mongoose, { type Connection } from 'mongoose';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { auditNumbers } from '../../../src/bin/service/sequence/number-audit.js';
 import { settleNumbers } from '../../../src/bin/service/sequence/settle-numbers.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { LEAP } from '../../../src/domain/sequence/lost-numbers.js';
 import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
-import { connectDatabase, type Database } from '../../../src/models/database.js';
+import type { Database } from '../../../src/models/database.js';
 import { type EventDocument, EventSeal } from '../../../src/models/event/event-document.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
+import { type Forger, startForger } from '../../support/parts/forger.js';
 import { forget, recorded, runRecords } from '../../support/parts/records.js';
+import type { StoredDocument } from '../../support/parts/stored-rows.js';
 import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-interface Document {
-  _id: string;
-  [field: string]: unknown;
-}
-
 // A system of its own: numbers of all its accounts are settled and looked at.
 describe('what somebody writes of numbers in MongoDB alone', () => {
+  let forger: Forger;
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;
-  let connection: Connection;
   /** As another process has it: it knows of no account yet. */
   let other: Database;
 
   before(async () => {
-    system = await startSystem();
+    forger = await startForger();
+    ({ system } = forger);
     receiver = await startReceiver({ handler: reply(200) });
-    connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
     // Of whom there are records, `hookline records verify` has something to compare.
     client = await system.account();
     await client.register(receiver.url);
@@ -43,17 +39,16 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
     await recorded(system, client, [deliveries[0]?.id ?? '']);
   });
   after(async () => {
-    await connection.close();
     await receiver.close();
-    await system.stop();
+    await forger.stop();
   });
   beforeEach(async () => {
     client = await system.account();
-    other = await connectDatabase(system.environment['MONGODB_URI'] ?? '', requireBoxes(system.settings));
+    other = await forger.another();
   });
   afterEach(() => other.close());
 
-  const collection = (name: string) => connection.collection<Document>(name);
+  const collection = (name: string) => forger.collection(name);
   const get = async (path = '/sequence') => client.request('GET', `/v18.0${path}`);
   const post = async () => (await client.purchase()) as never as { id: string; sequence: number };
   const reserve = (database = other) => database.sequences.reserve(client.accountId, 'another', 4);
@@ -86,7 +81,7 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
     assert.deepEqual([found.complete, found.lost[0].last], [false, first - 1]);
   };
 
-  const FORGED: Record<string, (document: Document) => Record<string, unknown>> = {
+  const FORGED: Record<string, (document: StoredDocument) => Record<string, unknown>> = {
     'a smaller next number, so that some are given twice': () => ({ next: 2 }),
     'a block in which the number of an event that was removed is open': ({ blocks }) => ({
       blocks: [...(blocks as object[]), { first: 1, last: 1, holder: 'gone', reserved_at: new Date() }],
@@ -125,15 +120,12 @@ describe('what somebody writes of numbers in MongoDB alone', () => {
     const { lost } = await reserve();
     assert.match(lost?.why ?? '', new RegExp(`does not know number ${last}, which was given`));
     await collection('sequences').replaceOne({ _id: client.accountId }, older);
-    const third = await connectDatabase(
-      system.environment['MONGODB_URI'] ?? '',
-      requireBoxes(system.settings),
-    );
+    const third = await forger.another();
     await reserve(third).finally(() => third.close());
     await collection('sequences').deleteOne({ _id: client.accountId });
     await collection('sequence_voids').deleteMany({ account_id: client.accountId });
     await other.close();
-    other = await connectDatabase(system.environment['MONGODB_URI'] ?? '', requireBoxes(system.settings));
+    other = await forger.another();
     await isNamed(/does not know number 1, which was given/, 1);
   });
 

@@ -30,22 +30,19 @@ export async function acceptEach(
 ): Promise<BatchOutcome[]> {
   const checked = await checkAll(dependencies, owner, requests);
   const numbered = await Promise.allSettled(
-    checked.map((one) =>
-      'error' in one ? Promise.reject(one.error) : numberEvent(dependencies, owner, one),
-    ),
+    checked.map(async (one) => {
+      if ('error' in one) throw one.error;
+      return { checked: one, numbered: await numberEvent(dependencies, owner, one) };
+    }),
   );
-  const fresh = inIdOrder(numbered.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
-  const stored = zip(fresh, await dependencies.starter.intake.acceptEach(fresh.map(({ offer }) => offer)));
-  const outcomes = zip(checked, numbered).map(async ([one, number]): Promise<BatchOutcome> => {
-    if ('error' in one) return one;
-    if (number.status === 'rejected') return { error: number.reason };
-    const [offered, result] = stored.shift() as (typeof stored)[number];
+  const fresh = inIdOrder(numbered.flatMap((one) => (one.status === 'fulfilled' ? one.value.numbered : [])));
+  const stored = zip(fresh, dependencies.starter.intake.acceptEach(fresh.map(({ offer }) => offer)));
+  const outcomes = numbered.map(async (one): Promise<BatchOutcome> => {
+    if (one.status === 'rejected') return { error: one.reason };
+    const [offered, accepted] = stored.shift() as (typeof stored)[number];
     try {
-      const [kept] = await settling([offered], async () => {
-        if (result.status === 'rejected') throw result.reason;
-        return [result.value];
-      });
-      return { checked: one, kept: requireSame(one, kept as KeptEvent) };
+      const [kept] = await settling([offered], async () => [await accepted]);
+      return { checked: one.value.checked, kept: requireSame(one.value.checked, kept as KeptEvent) };
     } catch (error) {
       return { error };
     }

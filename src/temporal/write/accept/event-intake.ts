@@ -147,14 +147,13 @@ export class EventIntake {
   }
 
   /** Accepts each of some events by itself. They are stored, and take their places, in their order. */
-  async acceptEach(offers: readonly Offer[]): Promise<PromiseSettledResult<KeptEvent>[]> {
-    const prepared = await Promise.allSettled(offers.map((offer) => this.checked(offer)));
-    return Promise.allSettled(
-      zip(offers, prepared).map(async ([offer, one]) => {
-        if (one.status === 'rejected') throw one.reason;
-        return this.insertedAs(offer, one.value);
-      }),
-    );
+  acceptEach(offers: readonly Offer[]): Promise<KeptEvent>[] {
+    const prepared = offers.map((offer) => this.checked(offer));
+    const all = Promise.allSettled(prepared);
+    return zip(offers, prepared).map(async ([offer, one]) => {
+      await all;
+      return this.insertedAs(offer, await one);
+    });
   }
 
   /**
