@@ -12,7 +12,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { reasonOf } from '../src/domain/attempt/cause.js';
-import type { MemberAttempt } from '../src/domain/delivery/attempt-order.js';
+import { type MemberAttempt, withLost } from '../src/domain/delivery/attempt-order.js';
 import { carriedOn, nextRun } from '../src/domain/delivery/carried.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import {
@@ -162,7 +162,7 @@ class Deliveries {
       this.hasReadClock = true;
       // A run goes on when nothing is in flight, unless it takes the place of one that is lost.
       if (first.length > 0) await this.rows.keep(now);
-      this.begin(first, 1);
+      this.begin(first.map((one) => withLost(one, 1)));
     }
     for (;;) {
       this.isWoken = false;
@@ -236,8 +236,8 @@ class Deliveries {
     const made = isolated
       ? undefined
       : await this.inTask(make, (result) => endOfAttempts(result) ?? this.began);
-    const unmade = this.settle(first, made, endOfAttempts(made) ?? this.began);
-    this.begin(unmade, isolated ? 0 : lostIn(made));
+    const lost = isolated ? 0 : lostIn(made);
+    this.begin(this.settle(first, made, endOfAttempts(made) ?? this.began, lost));
   }
 
   /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
@@ -261,14 +261,20 @@ class Deliveries {
     const waited = releasedAt === undefined ? {} : { waited_ms: asked_at - releasedAt };
     const make = () => this.direct.attemptReleased({ ...orders, ...waited, asked_at }).catch(() => undefined);
     const made = await this.inTask(make, (result) => endOfAttempts(result) ?? now);
-    this.begin(this.settle(attempts, made, endOfAttempts(made) ?? now), lostIn(made));
+    this.begin(this.settle(attempts, made, endOfAttempts(made) ?? now, lostIn(made)));
   }
 
-  /** Takes in what was made of attempts. @returns those that were not made */
+  /**
+   * Takes in what was made of attempts.
+   *
+   * @param lost number of tries of each that may have been sent
+   * @returns those that were not made
+   */
   private settle(
     attempts: readonly MemberAttempt[],
     made: MadeAttempts | undefined,
     now: number,
+    lost: number,
   ): MemberAttempt[] {
     const reports = made && reportsOf(made, attempts);
     const isRecorded = new Set(made?.recorded?.map(({ index }) => index));
@@ -277,7 +283,7 @@ class Deliveries {
       isRecorded.has(attempt.index) ? [] : [{ attempt, report: reports?.[position] }],
     );
     const unmade = this.machine.settle(
-      others.map(({ attempt }) => attempt),
+      others.map(({ attempt }) => withLost(attempt, lost)),
       others.map(({ report }) => report),
       now,
     );
@@ -289,10 +295,10 @@ class Deliveries {
     return unmade;
   }
 
-  private begin(batch: readonly MemberAttempt[], lost_tries = 0): void {
+  private begin(batch: readonly MemberAttempt[]): void {
     if (batch.length === 0) return;
     this.batchesInFlight += 1;
-    this.attempt(lost_tries > 0 ? batch.map((one) => ({ ...one, lost_tries })) : batch)
+    this.attempt(batch)
       .catch((error: unknown) => {
         this.broken = error;
       })
@@ -325,7 +331,7 @@ class Deliveries {
     });
     for (let left = batch; left.length > 0; ) {
       const made = await attemptMembers(this.rows.ordersFor(left)).catch(() => undefined);
-      const unmade = await this.tell((now) => this.settle(left, made, now), true);
+      const unmade = await this.tell((now) => this.settle(left, made, now, made?.lost_tries ?? 0), true);
       if (unmade.length === left.length) await sleep(this.timings.group_broken_ms);
       left = unmade;
     }

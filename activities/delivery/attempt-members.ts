@@ -34,7 +34,7 @@ export function createAttemptMembers(dependencies: MakeAttemptsPorts & { attempt
     return tries.counted(info, (lost) =>
       makeAttempts(request, {
         lost,
-        make: (positions, showSoFar) => make(request, positions, lost, now, showSoFar),
+        make: (orders, positions, showSoFar) => make({ ...request, orders }, positions, now, showSoFar),
       }),
     );
   };
@@ -42,7 +42,6 @@ export function createAttemptMembers(dependencies: MakeAttemptsPorts & { attempt
   async function make(
     { orders, settings }: AttemptOrders,
     positions: readonly number[],
-    lost: number,
     now: () => number,
     showSoFar: ShowSoFar,
   ): Promise<Reports> {
@@ -57,12 +56,10 @@ export function createAttemptMembers(dependencies: MakeAttemptsPorts & { attempt
       await isolatedLane(positions, async (position) => {
         const order = orders[position];
         if (!order) return;
-        const lost_tries = (order.attempt.lost_tries ?? 0) + lost;
-        const request = attemptRequest(
-          { ...order, attempt: { ...order.attempt, lost_tries } },
-          settings.attempt_timeout_ms,
-          { isolated: true, ...(orders.length > 1 && { slot_wait_ms: SLOT_WAIT_MS }) },
-        );
+        const request = attemptRequest(order, settings.attempt_timeout_ms, {
+          isolated: true,
+          ...(orders.length > 1 && { slot_wait_ms: SLOT_WAIT_MS }),
+        });
         try {
           reports[position] = await attempt(request);
         } catch (error) {

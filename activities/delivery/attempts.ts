@@ -60,7 +60,7 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
       lost,
       isNew: true,
       ...(isOthers && { othersMs: settings.attempt_timeout_ms + OTHERS_KEEP_MS }),
-      make: async (positions, showSoFar) => {
+      make: async (all, positions, showSoFar) => {
         const reports: Reports = orders.map(() => null);
         const make = async (now: () => number) => {
           let periods = 0;
@@ -70,7 +70,7 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
           }, SHOWN_EVERY_MS);
           try {
             return lost > 0
-              ? await makeSome(attempt, request, positions, lost, reports)
+              ? await makeSome(all, positions, settings.attempt_timeout_ms, reports)
               : await earlyAttempts.attempt(orders, settings.attempt_timeout_ms, reports);
           } finally {
             clearInterval(timer);
@@ -83,12 +83,27 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
 
   /** Makes attempts at released deliveries, and keeps their rows. */
   async function attemptReleased(request: ReleasedAttempts): Promise<MadeAttempts> {
-    const { asked_at, waited_ms } = request;
+    const { settings, asked_at, waited_ms } = request;
     const lost = await lostTasks(ledger, Context.current().info, waited_ms);
     return makeAttempts(request, {
       lost,
-      make: (positions) => timed(asked_at, () => makeSome(attempt, request, positions, lost)),
+      make: (orders, positions) =>
+        timed(asked_at, () => makeSome(orders, positions, settings.attempt_timeout_ms)),
     });
+  }
+
+  /** Makes attempts at some of the orders. @param reports gets them, by positions @returns the same */
+  async function makeSome(
+    orders: DirectAttempts['orders'],
+    positions: readonly number[],
+    timeoutMs: number,
+    reports: Reports = orders.map(() => null),
+  ): Promise<Reports> {
+    await directLane(positions, async (position) => {
+      const order = orders[position];
+      if (order) reports[position] = await attempt(attemptRequest(order, timeoutMs));
+    });
+    return reports;
   }
 
   return {
@@ -97,21 +112,4 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
     /** Keeps rows of deliveries by what their execution tells. */
     keepRows: createKeepRows(dependencies),
   };
-}
-
-/** Makes attempts at some of the orders. @param reports gets them, by positions @returns the same */
-async function makeSome(
-  attempt: AttemptDelivery,
-  { orders, settings }: DirectAttempts,
-  positions: readonly number[],
-  lost_tries: number,
-  reports: Reports = orders.map(() => null),
-): Promise<Reports> {
-  await directLane(positions, async (position) => {
-    const order = orders[position];
-    if (!order) return;
-    const again = { ...order, attempt: { ...order.attempt, lost_tries } };
-    reports[position] = await attempt(attemptRequest(again, settings.attempt_timeout_ms));
-  });
-  return reports;
 }

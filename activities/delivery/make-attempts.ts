@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
+import { withLost } from '../../src/domain/delivery/attempt-order.js';
 import { withoutAnswer } from '../../src/domain/delivery/carried.js';
 import type { NamedEvent } from '../../src/domain/delivery/delivery.js';
 import {
@@ -36,11 +37,12 @@ export interface Making {
   /**
    * Makes attempts. Each report is settled at one time: `ended_at`.
    *
-   * @param positions of the orders of which nothing is recorded
+   * @param orders with the number of tries of each that may have been sent before
+   * @param positions of those of which nothing is recorded
    * @param showSoFar keeps rows of what has ended so far
    * @returns reports by these positions
    */
-  make(positions: readonly number[], showSoFar: ShowSoFar): Promise<Reports>;
+  make(orders: AttemptOrders['orders'], positions: readonly number[], showSoFar: ShowSoFar): Promise<Reports>;
 }
 
 /**
@@ -56,14 +58,19 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
     request: AttemptOrders,
     { lost, isNew = false, othersMs, make }: Making,
   ): Promise<MadeAttempts> {
-    const { orders, run } = request;
+    const { run } = request;
+    const orders = request.orders.map((order) => ({ ...order, attempt: withLost(order.attempt, lost) }));
     // Where that cannot be asked, attempts are made again: none is lost, and each says that another may have arrived.
-    const mayBeMade = lost > 0 || orders.some(({ attempt }) => (attempt.lost_tries ?? 0) > 0);
+    const mayBeMade = orders.some(({ attempt }) => attempt.lost_tries !== undefined);
     let recorded = mayBeMade ? await recordedWithin(request, othersMs ?? 0) : [];
     const isRecorded = new Set(recorded.map(({ position }) => position));
     const positions = [...orders.keys()].filter((position) => !isRecorded.has(position));
-    const attemptRows = new AttemptRows(keepRows, request, { positions, isNew, mayHaveRows: lost > 0 });
-    const made = othersMs !== undefined ? [] : await make(positions, attemptRows.showSoFar);
+    const attemptRows = new AttemptRows(
+      keepRows,
+      { ...request, orders },
+      { positions, isNew, mayHaveRows: lost > 0 },
+    );
+    const made = othersMs !== undefined ? [] : await make(orders, positions, attemptRows.showSoFar);
     const reports = orders.map((_, position) => made[position] ?? null);
     const now = endOfAttempts({ reports }) ?? Date.parse(run.started_at);
     const kept = await withTimeout(KEPT_WITHIN_MS, attemptRows.keepAll(reports, now)).catch(() => undefined);

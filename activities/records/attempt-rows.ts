@@ -112,7 +112,8 @@ export class AttemptRows {
     for (const { position } of part) this.told.add(position);
     const deliveries = part.map(({ delivery }) => delivery);
     const at = new Date(now).toISOString();
-    const isKept = await this.keepRows({ run: this.request.run, turn, at, deliveries }, isFirst);
+    const { run } = this.request;
+    const isKept = await this.keepRows({ run, turn, at, deliveries, takes_over: true }, isFirst);
     if (!isKept) return false;
     for (const { position, delivery } of part) if (isOver(delivery)) this.over.add(position);
     return true;

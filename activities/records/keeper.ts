@@ -170,10 +170,11 @@ export class Keeper implements DeliveryRows {
   private async rowAfter(
     before: KnownRow | undefined,
     event: EventForRows | undefined,
-    { run, turn, at }: Told,
+    { run, turn, at, takes_over }: Told,
     told: ToldDelivery,
   ): Promise<RowToWrite | undefined> {
     if (!event) return undefined;
+    if (takes_over && before?.run_id === run.run_id && hasMoreAttempts(before, told)) return undefined;
     const relation = before && (await this.relationTo(before, run, turn));
     if (relation === 'stale') return undefined;
     // It has a record, and its segment, already; and in one run nothing happens to a delivery after its end. A workflow
@@ -241,6 +242,11 @@ function saysSo(
   return hasSame(row, told);
 }
 
+/** A row has attempts of which who tells knows nothing. */
+function hasMoreAttempts({ whole }: KnownRow, { snapshot: { record } }: ToldDelivery): boolean {
+  return (whole?.delivery.attempts.length ?? 0) > record.attempts.length;
+}
+
 /** The timeline of a row lacks an entry that is told. */
 function lacksEntries({ whole }: KnownRow, { said = [] }: ToldDelivery): boolean {
   return unsaid(whole, said, whole?.delivery.attempts.at(-1)?.at).length > 0;
@@ -269,5 +275,6 @@ export function snapshotOf({ delivery, progress }: WholeDelivery): DeliverySnaps
     ...(interventions && { interventions }),
     ...(closed_at !== undefined && { closed_at }),
   };
-  return { record, state: progress?.state ?? { kind: 'closed' }, failed: progress?.failed ?? 0 };
+  const { state = { kind: 'closed' }, failed = 0, lost_tries } = progress ?? {};
+  return { record, state, failed, ...(lost_tries !== undefined && { lost_tries }) };
 }

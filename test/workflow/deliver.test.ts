@@ -66,7 +66,7 @@ describe('deliver', () => {
     return told;
   }
 
-  it('makes an attempt that could not be made durably, counts it once, and says that it may have been sent', async () => {
+  it('makes an attempt that could not be made durably, counts it once, and says that it may have been sent, also after a wait', async () => {
     let calls = 0;
     const lost: unknown[] = [];
     const record = await run(
@@ -74,17 +74,18 @@ describe('deliver', () => {
         calls += 1;
         lost.push(which.lost_tries);
         if (calls <= 2) throw new Error('the endpoints cannot be read');
-        return answered(200, which);
+        if (calls === 3) return { kind: 'not_attempted', endpoint: 'failing', since: '', look_again_ms: 1 };
+        return answered(calls === 4 ? 500 : 200, which);
       },
       [1],
     );
-    assert.equal(calls, 3);
+    assert.equal(calls, 5);
     // A local activity that has failed may have sent it before.
-    assert.deepEqual(lost, [undefined, 1, 1]);
+    assert.deepEqual(lost, [undefined, 1, 1, 1, undefined]);
     assert.equal(record?.status, 'delivered');
     assert.deepEqual(
       record?.attempts.map(({ number }) => number),
-      [1],
+      [1, 2],
     );
   });
 

@@ -110,9 +110,10 @@ class Rebuild {
     if (!stored) return this.tell('unreadable', key, 'its event is gone, or was altered');
     const { endpoint_id } = key;
     const target = stored.targets.find((one) => one.endpoint_id === endpoint_id) ?? { endpoint_id };
-    const { record, state, failed } = snapshotOf(row.whole);
+    const known = snapshotOf(row.whole);
+    const { record, state } = known;
     // Without what was sealed with a key that is gone, it is not known how far it was: an attempt finds out.
-    const snapshot = { record, failed, state: state.kind === 'closed' ? { kind: 'called' as const } : state };
+    const snapshot = { ...known, state: state.kind === 'closed' ? { kind: 'called' as const } : state };
     const lost = { snapshot, started_at: row.whole.delivery.started_at };
     const start = () =>
       this.calls.goOn(stored.event, target, lost, `rebuild ${id} ${row.run_id} ${row.turn}`);

@@ -15,6 +15,11 @@ export interface MemberAttempt {
   lost_tries?: number;
 }
 
+/** An attempt of which some tries more may have been sent before. */
+export function withLost(attempt: MemberAttempt, lost: number): MemberAttempt {
+  return lost > 0 ? { ...attempt, lost_tries: (attempt.lost_tries ?? 0) + lost } : attempt;
+}
+
 /** An attempt to make, with the delivery as it is while the attempt is in flight. A Temporal payload. */
 export interface AttemptOrder extends DeliveryTarget {
   event: NamedEvent;

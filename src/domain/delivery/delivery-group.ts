@@ -247,7 +247,7 @@ export class GroupMachine {
       const machine = this.members[attempt.index];
       const report = reports[position];
       if (!machine) return false;
-      if (report) machine.settle(report);
+      if (report) machine.settle(report, attempt.lost_tries);
       return !report;
     });
   }

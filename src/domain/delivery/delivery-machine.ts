@@ -10,6 +10,9 @@ import {
   type DeliverySnapshot,
   type DeliveryState,
   IN_FLIGHT,
+  MAX_ATTEMPTS,
+  MAX_INTERVENTIONS,
+  MAX_PROBED_ATTEMPTS,
   nextAttemptOf,
   notBefore,
   type PlannedAttempt,
@@ -18,18 +21,6 @@ import {
   planAfterProbe,
   planOf,
 } from './delivery-state.js';
-
-/** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
-export const MAX_ATTEMPTS = 100;
-
-/**
- * A delivery with so many attempts is no longer chosen for probes: what is left is for its schedule, for releases and
- * for people.
- */
-export const MAX_PROBED_ATTEMPTS = MAX_ATTEMPTS / 2;
-
-/** After this many interventions a delivery accepts only `cancel`. */
-export const MAX_INTERVENTIONS = 100;
 
 /** Actions of an operator on an open delivery. */
 export type Action = Exclude<Intervention['action'], 'resend' | 'replay' | 'terminate'>;
@@ -62,6 +53,8 @@ export class DeliveryMachine {
   private state: DeliveryState;
   /** Attempts of the schedule that have failed; those made on request or by a release do not use it up. */
   private failed = 0;
+  /** See {@link DeliverySnapshot}. */
+  private lost_tries: number | undefined;
 
   /** @param resent who sent a closed delivery again, if this is such a run */
   constructor(settings: DeliverySettings, surroundings: Surroundings, resent?: Intervention) {
@@ -75,17 +68,19 @@ export class DeliveryMachine {
   static from(
     settings: DeliverySettings,
     surroundings: Surroundings,
-    { record, state, failed }: DeliverySnapshot,
+    { record, state, failed, lost_tries }: DeliverySnapshot,
   ): DeliveryMachine {
     const machine = new DeliveryMachine(settings, surroundings);
     Object.assign(machine.record, record);
     machine.state = state;
     machine.failed = failed;
+    machine.lost_tries = lost_tries;
     return machine;
   }
 
   get snapshot(): DeliverySnapshot {
-    return { record: this.record, state: this.state, failed: this.failed };
+    const { record, state, failed, lost_tries } = this;
+    return present({ record, state, failed, lost_tries });
   }
 
   get nextNumber(): number {
@@ -96,21 +91,26 @@ export class DeliveryMachine {
     return this.state.kind === 'attempting';
   }
 
-  /** Trigger of the attempt in flight, and the rate-limit slot that it waited for; `undefined` if none is in flight. */
-  get attempting(): { trigger: Trigger; turn?: string } | undefined {
-    const { state } = this;
+  /** The attempt in flight: see `MemberAttempt`. `undefined` if there is none. */
+  get attempting(): { trigger: Trigger; turn?: string; lost_tries?: number } | undefined {
+    const { state, lost_tries } = this;
     if (state.kind !== 'attempting') return undefined;
-    return { trigger: state.trigger, ...(state.turn !== undefined && { turn: state.turn }) };
+    return present({ trigger: state.trigger, turn: state.turn, lost_tries });
   }
 
   get isDeferred(): boolean {
     return this.state.kind === 'deferred';
   }
 
-  /** Records the result of the attempt in flight, and returns whether the delivery goes on. */
-  settle(report: AttemptReport): 'open' | 'closed' {
+  /**
+   * Records the result of the attempt in flight, and returns whether the delivery goes on.
+   *
+   * @param lost its tries that may have been sent before: the attempt says so, or if none was made, the next one
+   */
+  settle(report: AttemptReport, lost?: number): 'open' | 'closed' {
     const { state } = this;
     if (state.kind !== 'attempting') throw new Error(`no attempt is in flight: ${state.kind}`);
+    this.lost_tries = report.kind === 'attempted' ? undefined : lost;
     if (report.kind === 'erased') return this.close('cancelled', { code: 'erased' });
     if (report.kind === 'not_attempted' && report.endpoint === 'deleted')
       return this.close('cancelled', { code: 'endpoint_deleted' });

@@ -1,6 +1,18 @@
 import type { Trigger } from '../attempt/attempt.js';
 import type { DeliveryRecord } from './delivery.js';
 
+/** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
+export const MAX_ATTEMPTS = 100;
+
+/**
+ * A delivery with so many attempts is no longer chosen for probes: what is left is for its schedule, for releases and
+ * for people.
+ */
+export const MAX_PROBED_ATTEMPTS = MAX_ATTEMPTS / 2;
+
+/** After this many interventions a delivery accepts only `cancel`. */
+export const MAX_INTERVENTIONS = 100;
+
 /** Why an act is refused during an attempt, or until the execution has heard of its end. */
 export const IN_FLIGHT = 'an attempt is in flight';
 
@@ -77,6 +89,8 @@ export interface DeliverySnapshot {
   state: DeliveryState;
   /** Attempts of the schedule that have failed. */
   failed: number;
+  /** Number of tries of the next attempt that may have been sent before the delivery was made to wait; absent: none. */
+  lost_tries?: number;
 }
 
 /** When the next attempt is made, if that is known. */

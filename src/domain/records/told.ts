@@ -45,6 +45,11 @@ export interface Told {
   /** When it happened, by the workflow's time. ISO 8601, UTC. */
   at: string;
   deliveries: ToldDelivery[];
+  /**
+   * Who tells it makes the attempts, and takes over what is recorded of them: a row that has more attempts stays. A
+   * task that was taken for lost has made them, and kept the row late.
+   */
+  takes_over?: true;
 }
 
 /** A delivery of a group, as it is told of; `undefined` if there is none. */

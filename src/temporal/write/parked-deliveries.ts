@@ -3,7 +3,7 @@ import type { deliver } from '../../../workflows/index.js';
 import { release as releaseSignal } from '../../../workflows/messages.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import type { LiveGroup, Release } from '../../domain/delivery/delivery-group.js';
-import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-machine.js';
+import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-state.js';
 import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { DELIVERY_TYPE, isGroup } from '../../domain/ledger/workflow-ids.js';

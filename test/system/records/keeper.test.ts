@@ -277,6 +277,34 @@ describe('rows of deliveries', () => {
     assert.deepEqual(await row(), kept);
   });
 
+  it('keep an attempt that a task taken for lost has kept late: the task in its place takes it over', async () => {
+    const none: DeliveryRecord = {
+      status: 'parked',
+      attempts: [],
+      cause: { code: 'endpoint', status: 'busy' },
+    };
+    const made: DeliveryRecord = { ...open(), attempts: [attempt(1, 500)] };
+    await keeper.keep(tell(made, 3), true);
+    const kept = await row();
+    // While its own attempt is in flight, and when it could not be made.
+    for (const record of [{ ...none, status: 'delivering' as const }, none])
+      assert.deepEqual([...(await keeper.keep({ ...tell(record, 9), takes_over: true }))], [id]);
+    assert.deepEqual(await row(), kept);
+    const recorded = await keeper.recorded('run-1', [{ event_id, endpoint_id }]);
+    assert.equal(recorded.get(id)?.record.attempts[0]?.at, made.attempts[0]?.at);
+    // It goes on from what it took over, so the timeline has the attempt once.
+    const next = { ...attempt(2, 200), lost_tries: 1 };
+    await keeper.keep({
+      ...tell({ status: 'delivered', attempts: [...made.attempts, next] }, 12),
+      takes_over: true,
+    });
+    const { data } = (await client.request('GET', `/v18.0/deliveries/${id}/timeline`)).json;
+    const numbers = data.flatMap(({ type, number }: { type: string; number: number }) =>
+      type === 'attempt' ? [number] : [],
+    );
+    assert.deepEqual(numbers, [1, 2]);
+  });
+
   it('stay closed in their run, whatever a task that was lost tells late', async () => {
     await keeper.keep(tell(closed(), 2), true);
     const kept = await row();

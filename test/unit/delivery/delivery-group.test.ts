@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MemberAttempt } from '../../../src/domain/delivery/attempt-order.js';
+import { type MemberAttempt, withLost } from '../../../src/domain/delivery/attempt-order.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
 import {
   batches,
@@ -75,6 +75,20 @@ describe('a group of deliveries that is open', () => {
     );
     assert.deepEqual(machine.step(START).due, []);
     assert.ok(machine.isOpen);
+  });
+
+  it('says of an attempt that it may have been sent before, however long it has waited and in whatever run', () => {
+    const before = new GroupMachine(group(1), START);
+    const lost = before.firstAttempts.map((one) => withLost(one, 1));
+    before.settle(lost, [held], START);
+    const machine = new GroupMachine(group(1, 1, { so_far: before.snapshots }), START);
+    const attempt = { index: 0, number: 1, trigger: 'schedule' as const };
+    const again = machine.step(START + HOUR).due;
+    assert.deepEqual(again, [{ ...attempt, lost_tries: 1 }]);
+    const [once] = again;
+    assert.ok(once);
+    machine.settle(again, [answered(503, once, START + HOUR)], START + HOUR);
+    assert.deepEqual(machine.step(START + 3 * HOUR).due, [{ ...attempt, number: 2 }]);
   });
 
   it('parks members for an endpoint that was known to be failing, and releases them in order, up to a limit', () => {

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import type { Trigger } from '../../../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import { type DeliveryRecord, isClosed } from '../../../src/domain/delivery/delivery.js';
-import {
-  type Action,
-  MAX_ATTEMPTS,
-  MAX_INTERVENTIONS,
-} from '../../../src/domain/delivery/delivery-machine.js';
+import type { Action } from '../../../src/domain/delivery/delivery-machine.js';
+import { MAX_ATTEMPTS, MAX_INTERVENTIONS } from '../../../src/domain/delivery/delivery-state.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/endpoint/retry-schedule.js';
 import { Bench, HOUR, PARK_LIMIT, START } from '../../support/parts/delivery-bench.js';

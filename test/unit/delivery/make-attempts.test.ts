@@ -55,7 +55,7 @@ describe('attempts that an execution asks for', () => {
     } as never);
     const made = await make(request, {
       lost: 0,
-      make: async (some) => {
+      make: async (_, some) => {
         positions.push(...some);
         return request.orders.map(() => null);
       },
@@ -96,7 +96,7 @@ describe('attempts that an execution asks for', () => {
     const made = await make(request, {
       lost: 0,
       isNew: true,
-      make: async (_, showSoFar) => {
+      make: async (_, __, showSoFar) => {
         for (const [isLong, ended] of [
           [false, [delivered, null, null]],
           [true, [delivered, null, null]],
@@ -141,7 +141,7 @@ describe('attempts that an execution asks for', () => {
     const request = { ...asked(5), orders, settings: { schedule: [1, 1], park_limit_ms: 1 } } as never;
     await make(request, {
       lost: 0,
-      make: async (_, showSoFar) => {
+      make: async (_, __, showSoFar) => {
         for (const reports of [
           [null, null],
           [null, null],

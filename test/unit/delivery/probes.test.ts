@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { reasonOf } from '../../../src/domain/attempt/cause.js';
-import { MAX_PROBED_ATTEMPTS } from '../../../src/domain/delivery/delivery-machine.js';
+import { MAX_PROBED_ATTEMPTS } from '../../../src/domain/delivery/delivery-state.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { Bench, HOUR, PARK_LIMIT, START } from '../../support/parts/delivery-bench.js';
 

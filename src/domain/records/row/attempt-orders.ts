@@ -59,17 +59,19 @@ export function settledOrders(
   now: number,
 ): ToldDelivery[] {
   const surroundings = { now: () => now, random: (attempt: number) => groupJitter(seed, attempt) };
-  return orders.map(({ event, snapshot, schedule = settings.schedule, said, ...target }, position) => {
-    const own = structuredClone(snapshot);
-    const machine = DeliveryMachine.from({ ...settings, schedule }, surroundings, own);
-    const report = reports[position];
-    if (report) machine.settle(report);
-    const { account_id, event_id, event_kind } = event;
-    const max_attempts = schedule.length + 1;
-    const { endpoint_id, order_key } = target;
-    const of = { account_id, event_id, event_kind, endpoint_id, ...(order_key && { order_key }) };
-    return { ...of, snapshot: machine.snapshot, max_attempts, ...(said && { said }) };
-  });
+  return orders.map(
+    ({ event, snapshot, schedule = settings.schedule, said, attempt, ...target }, position) => {
+      const own = structuredClone(snapshot);
+      const machine = DeliveryMachine.from({ ...settings, schedule }, surroundings, own);
+      const report = reports[position];
+      if (report) machine.settle(report, attempt.lost_tries);
+      const { account_id, event_id, event_kind } = event;
+      const max_attempts = schedule.length + 1;
+      const { endpoint_id, order_key } = target;
+      const of = { account_id, event_id, event_kind, endpoint_id, ...(order_key && { order_key }) };
+      return { ...of, snapshot: machine.snapshot, max_attempts, ...(said && { said }) };
+    },
+  );
 }
 
 /** When attempts ended, by the workflow's time; `undefined` if none says it. Milliseconds since the epoch. */
