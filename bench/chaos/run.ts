@@ -4,6 +4,7 @@ import { connectTemporal } from '../../src/temporal/server/connection.js';
 import type { startServers } from '../support/system.js';
 import { collectViews, verifyRecords } from './check/collect.js';
 import type { Collected, Disruption, DoneAct } from './check/collected.js';
+import { withCalm } from './check/finding.js';
 import { Reader } from './check/reader.js';
 import { type ActContext, perform } from './faults/acts.js';
 import { strike } from './faults/strike.js';
@@ -75,7 +76,7 @@ export async function run({
         received: world.receivers.received,
         endpoints: world.endpoints,
         feeds: read,
-        disruptions,
+        disruptions: withCalm({ disruptions, posted: producers.posted }),
         acts: done,
         unsettled,
         ...views,

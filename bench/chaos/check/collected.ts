@@ -108,6 +108,8 @@ export interface Disruption {
   fromMs: number;
   /** When it was over, with what had to start again. */
   toMs: number;
+  /** When the last event was accepted that had been posted by then: on a busy machine, work is late until then. */
+  calmMs?: number;
 }
 
 /** Something that was asked for while faults happened. */

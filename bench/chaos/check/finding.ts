@@ -1,4 +1,4 @@
-import type { Collected } from './collected.js';
+import type { Collected, Disruption } from './collected.js';
 
 /** The rules that a run is checked by. None may be broken once. */
 export const RULES = {
@@ -35,8 +35,8 @@ export interface Finding {
 export type Check = (collected: Collected) => Finding[];
 
 /**
- * Time after the end of a fault in which work that was under way when it began may be repeated: connections and workers
- * are given up late.
+ * Time after a fault, and after its backlog was accepted, in which work that was under way when it began may be
+ * repeated: connections and workers are given up late.
  */
 const AFTERMATH_MS = 30_000;
 /** An attempt under way may have begun so long before the fault. */
@@ -48,5 +48,16 @@ export function isNearFault(
   fromMs: number,
   toMs = fromMs,
 ): boolean {
-  return disruptions.some((fault) => fromMs <= fault.toMs + AFTERMATH_MS && toMs >= fault.fromMs - BEFORE_MS);
+  return disruptions.some((fault) => {
+    const endMs = Math.max(fault.toMs, fault.calmMs ?? 0) + AFTERMATH_MS;
+    return fromMs <= endMs && toMs >= fault.fromMs - BEFORE_MS;
+  });
+}
+
+/** Notes of each fault when what had been posted by its end was accepted. */
+export function withCalm({ disruptions, posted }: Pick<Collected, 'disruptions' | 'posted'>): Disruption[] {
+  return disruptions.map((fault) => {
+    const before = posted.filter(({ postedMs = 0 }) => postedMs <= fault.toMs);
+    return { ...fault, calmMs: Math.max(...before.map(({ acknowledgedMs = 0 }) => acknowledgedMs)) };
+  });
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
 import { createKeepRows } from '../../../activities/records/keep-rows.js';
-import { Keeper, type KeeperOptions } from '../../../activities/records/keeper.js';
+import type { Keeper, KeeperOptions } from '../../../activities/records/keeper.js';
 import { leafHash } from '../../../packages/tlog/src/index.js';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
+import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { keyIdOf } from '../../../src/domain/privacy/data-key.js';
 import { parseKeptDays } from '../../../src/domain/records/kept-days.js';
 import type { RowStore, Told, ToldRun } from '../../../src/domain/records/told.js';
@@ -14,6 +15,7 @@ import { RecordRepository } from '../../../src/models/records/records.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { runRecords } from '../../support/parts/records.js';
 import { StoredRows, verifyRecords } from '../../support/parts/stored-rows.js';
+import { at, attempt, closed, keeperOver, open, runOf, toldBy } from '../../support/parts/told.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
 /** Tells of deliveries that no execution has, as executions do. */
@@ -47,34 +49,16 @@ describe('rows of deliveries', () => {
     id = deliveryId({ event_id, endpoint_id });
   });
 
-  const keeperOf = (rows: RowStore, waking: Partial<KeeperOptions> = {}) =>
-    new Keeper({
-      ...{ rows, sealer: system.sealer, latestRun: async () => latest },
-      order: { kept: async () => {} },
-      isActiveOrGone: async () => false,
-      wake: async () => {},
-      ...waking,
-    });
-  const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
-  const began = at(-600);
-  const run = (number = 1, more: Partial<ToldRun> = {}): ToldRun => ({
-    ...{ workflow_id: `delivery:${id}`, run_id: `run-${number}`, started_at: began, is_first: true },
-    ...more,
-  });
+  const keeperOf = (rows: RowStore, more: Partial<KeeperOptions> = {}) =>
+    keeperOver(rows, { sealer: system.sealer, latestRun: async () => latest, ...more });
+  const run = (number = 1, more: Partial<ToldRun> = {}) => runOf(id, number, more);
   const later = { started_at: at(-300) };
-  const attempt = (number: number, status_code: number) => ({
-    ...{ number, at: at(number - 60), duration_ms: 20, status_code, trigger: 'schedule' as const },
-    url: 'https://subscriber.example/hooks',
-  });
-  const open = (): DeliveryRecord => ({ status: 'retrying', attempts: [attempt(1, 500)] });
-  const closed = (): DeliveryRecord => ({ status: 'delivered', attempts: [attempt(1, 200)] });
-  const tell = (record: DeliveryRecord, turn = 2, of = run()): Told => {
-    const snapshot = { record, state: { kind: 'closed' as const }, failed: 0 };
-    const told = { account_id: client.accountId, event_id, endpoint_id, event_kind: 'purchase' };
-    return { run: of, turn, at: at(0), deliveries: [{ ...told, snapshot, max_attempts: 3 }] };
-  };
+  const tell = (record: DeliveryRecord, turn = 2, of = run()): Told =>
+    toldBy(of, turn, { account_id: client.accountId, event_id, endpoint_id }, record);
   const row = () => stored.copyOf(id);
   const read = () => client.delivery(id);
+  const timeline = async (): Promise<TimelineItem[]> =>
+    (await client.request('GET', `/v18.0/deliveries/${id}/timeline`)).json.data;
   const certificate = () => client.request('GET', `/v18.0/deliveries/${id}/certificate`);
   const segmentsOf = (revision = 1) => stored.segments.find({ records: `${id}/${revision}` }).toArray();
   /** How many leaves the log has of a record. */
@@ -283,7 +267,7 @@ describe('rows of deliveries', () => {
       attempts: [],
       cause: { code: 'endpoint', status: 'busy' },
     };
-    const made: DeliveryRecord = { ...open(), attempts: [attempt(1, 500)] };
+    const made = open();
     await keeper.keep(tell(made, 3), true);
     const kept = await row();
     // While its own attempt is in flight, and when it could not be made.
@@ -293,16 +277,9 @@ describe('rows of deliveries', () => {
     const recorded = await keeper.recorded('run-1', [{ event_id, endpoint_id }]);
     assert.equal(recorded.get(id)?.record.attempts[0]?.at, made.attempts[0]?.at);
     // It goes on from what it took over, so the timeline has the attempt once.
-    const next = { ...attempt(2, 200), lost_tries: 1 };
-    await keeper.keep({
-      ...tell({ status: 'delivered', attempts: [...made.attempts, next] }, 12),
-      takes_over: true,
-    });
-    const { data } = (await client.request('GET', `/v18.0/deliveries/${id}/timeline`)).json;
-    const numbers = data.flatMap(({ type, number }: { type: string; number: number }) =>
-      type === 'attempt' ? [number] : [],
-    );
-    assert.deepEqual(numbers, [1, 2]);
+    await keeper.keep(tell({ status: 'delivered', attempts: [...made.attempts, attempt(2, 200)] }, 12));
+    const told = (await timeline()).filter(({ type }) => type === 'attempt');
+    assert.equal(told.length, 2);
   });
 
   it('stay closed in their run, whatever a task that was lost tells late', async () => {
@@ -355,22 +332,17 @@ describe('rows of deliveries', () => {
     await keeper.keep(tell(open(), 5, run(1, { started_at: at(600) })));
     latest = 'run-1b';
     const { is_first: _, ...first } = run();
-    const reset = { ...first, run_id: latest };
-    await keeper.keep(tell(open(), 3, reset));
+    const itsReset = { ...first, run_id: latest };
+    await keeper.keep(tell(open(), 3, itsReset));
     assert.equal((await row())['run_id'], latest);
     const kept = await row();
     await keeper.keep(tell(closed(), 6));
     assert.deepEqual(await row(), kept);
-    await keeper.keep(tell(closed(), 4, reset));
-    const { status, timeline } = JSON.parse((await row())['summary'] as string);
-    assert.deepEqual([status, timeline], ['delivered', undefined]);
-    const { data } = (await client.request('GET', `/v18.0/deliveries/${id}/timeline`)).json;
-    assert.deepEqual(
-      data
-        .filter(({ type }: { type: string }) => type === 'reset')
-        .map((one: { run_id: string }) => one.run_id),
-      [latest],
-    );
+    await keeper.keep(tell(closed(), 4, itsReset));
+    const summary = JSON.parse((await row())['summary'] as string);
+    assert.deepEqual([summary.status, summary.timeline], ['delivered', undefined]);
+    const [reset, another] = (await timeline()).filter(({ type }) => type === 'reset');
+    assert.deepEqual([reset?.run_id, another], [latest, undefined]);
   });
 
   it('are closed as terminated once, by the run that was, and what it tells late changes nothing', async () => {

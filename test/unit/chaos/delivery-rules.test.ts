@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { checkAll, countAll } from '../../../bench/chaos/check/check.js';
 import type { AttemptFacts, FullRow } from '../../../bench/chaos/check/collected.js';
+import { withCalm } from '../../../bench/chaos/check/finding.js';
 import {
   ACCOUNT,
   attempt,
@@ -208,5 +209,23 @@ describe('the rules of the chaos checker about deliveries', () => {
     assert.deepEqual(checkAll(run), []);
     const { repeated, unrecorded } = countAll(run);
     assert.deepEqual([repeated, unrecorded], [1, 1]);
+  });
+
+  it('take a fault for near until half a minute after its backlog is accepted', () => {
+    for (const [lateMs, broken] of [
+      [0, 2],
+      [20_000, 0],
+    ] as const) {
+      const run = wellRun();
+      again(run);
+      const fault = { name: 'node-killed', fromMs: BEGAN - 60_000, toMs: BEGAN - 33_000 };
+      const backlog = {
+        ...(run.posted[0] ?? assert.fail()),
+        postedMs: fault.toMs,
+        acknowledgedMs: fault.toMs + lateMs,
+      };
+      run.disruptions = withCalm({ disruptions: [fault], posted: [backlog] });
+      assert.equal(checkAll(run).length, broken);
+    }
   });
 });
