@@ -28,7 +28,7 @@ export interface MakeAttemptsPorts extends KeepRowsPorts {
 
 /** How attempts are made, and what their makers know. */
 export interface Making {
-  /** Number of tries of each that may have been sent before. */
+  /** Number of tries of each that may have been sent before, besides those in its order. */
   lost: number;
   /** Nothing was told of these deliveries before. */
   isNew?: boolean;
@@ -74,7 +74,7 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
     const reports = orders.map((_, position) => made[position] ?? null);
     const now = endOfAttempts({ reports }) ?? Date.parse(run.started_at);
     const kept = await withTimeout(KEPT_WITHIN_MS, attemptRows.keepAll(reports, now)).catch(() => undefined);
-    // Something else was told meanwhile, by a task that was taken for lost: what is recorded counts.
+    // Something else may have been told meanwhile, by a task that was taken for lost: what is recorded counts.
     if (kept === false) recorded = await recordedOf(request).catch(() => recorded);
     for (const { position } of recorded) reports[position] = null;
     const some = {

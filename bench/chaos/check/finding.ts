@@ -58,6 +58,9 @@ export function isNearFault(
 export function withCalm({ disruptions, posted }: Pick<Collected, 'disruptions' | 'posted'>): Disruption[] {
   return disruptions.map((fault) => {
     const before = posted.filter(({ postedMs = 0 }) => postedMs <= fault.toMs);
-    return { ...fault, calmMs: Math.max(...before.map(({ acknowledgedMs = 0 }) => acknowledgedMs)) };
+    return {
+      ...fault,
+      calmMs: before.reduce((last, { acknowledgedMs = 0 }) => Math.max(last, acknowledgedMs), 0),
+    };
   });
 }

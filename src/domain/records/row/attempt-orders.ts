@@ -44,7 +44,7 @@ export interface MadeAttempts {
   recorded?: { index: number; snapshot: DeliverySnapshot }[];
   /** The rows say all that these reports say. */
   kept: boolean;
-  /** Number of tries of each that may have been sent before; absent: none. */
+  /** Number of tries of each that may have been sent before, besides those in its order; absent: none. */
   lost_tries?: number;
 }
 
