@@ -79,20 +79,13 @@ export function limitCaller({ token, account }: Limiters): Middleware {
   };
 }
 
-/** Counts further events of a request, as one with its first: if they are refused, it has not been counted. */
+/**
+ * Counts further events of a request together with its first, which was counted when the request arrived: maybe in an
+ * earlier window. If they are refused, none has been counted.
+ */
 function countMore(ctx: Context, limiter: RateLimiter, more: number, perMinute: number | undefined): void {
-  const { uncount: first } = ctx.state;
-  try {
-    count(ctx, limiter, ctx.state.caller.account_id, perMinute, more);
-  } catch (error) {
-    first?.();
-    throw error;
-  }
-  const { uncount: others } = ctx.state;
-  ctx.state.uncount = () => {
-    first?.();
-    others?.();
-  };
+  ctx.state.uncount?.();
+  count(ctx, limiter, ctx.state.caller.account_id, perMinute, 1 + more);
 }
 
 /** Key by which the requests of a token are counted: one for each account that it acts for. */

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { MAX_QUERY_PARAMETERS } from '../../../src/api/http/bounds/query.js';
 import type { Context, Development, Middleware } from '../../../src/api/http/context.js';
-import { limitAddress, limitQuery, limitUnauthenticated } from '../../../src/api/limits/limit-rate.js';
+import {
+  limitAddress,
+  limitCaller,
+  limitQuery,
+  limitUnauthenticated,
+} from '../../../src/api/limits/limit-rate.js';
 import type { Limiters } from '../../../src/api/limits/limiters.js';
 import { RateLimiter } from '../../../src/api/limits/rate-limiter.js';
 import { API_KEY } from '../../../src/domain/access/api-key.js';
@@ -100,5 +105,31 @@ describe('the limit of an address', () => {
       for (let times = 0; times <= LIMIT; times += 1) await pass(limit, from(origin));
     assert.equal((await pass(limit, from('https://evil.example'))).code, 'rate_limited');
     assert.equal((await pass(limit, from('http://127.0.0.1:8080'))).code, 'passed');
+  });
+});
+
+describe('the limit of an account', () => {
+  it('counts the events of a request together, however long it takes until they are known', async () => {
+    let now = 0;
+    class Clocked extends RateLimiter {
+      override consume(caller: string, _: number, perMinute?: number, times?: number) {
+        return super.consume(caller, now, perMinute, times);
+      }
+    }
+    const block = { firstMs: 1, longestMs: 1 };
+    const account = new Clocked('account', parseRateLimits('3/1s'), block, () => {});
+    const limit = limitCaller({ account } as unknown as Limiters);
+    const post = async (events: number) => {
+      const state: Record<string, unknown> = { caller: { account_id: 'acct_1' } };
+      const ctx = { method: 'POST', path: '/v18.0/events', state, set: () => {} } as unknown as Context;
+      await limit(ctx, async () => {
+        // Its body takes until the next window.
+        now += 1_000;
+        ctx.state.countEvents?.(events - 1);
+      });
+    };
+    await assert.rejects(post(4), { code: 'rate_limited' });
+    now += 10_000;
+    await post(3);
   });
 });
