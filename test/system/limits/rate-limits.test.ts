@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sharedNow } from '../../../src/domain/time/shared-time.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -55,7 +56,7 @@ describe('rate limits of the API', () => {
     const client = await system.account();
     await post(client);
     assert.match((await post(client)).headers.get('ratelimit') ?? '', /^"account-1d";r=0;t=\d+$/);
-    const secondsLeft = () => 86_400 - ((Date.now() / 1_000) % 86_400);
+    const secondsLeft = () => 86_400 - ((sharedNow() / 1_000) % 86_400);
     const most = secondsLeft();
     const refused = await post(client);
     const least = secondsLeft();

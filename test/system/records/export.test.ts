@@ -12,7 +12,7 @@ describe('what is recorded', () => {
   let receiver: Receiver;
   let client: ApiClient;
   const ids: string[] = [];
-  const from = new Date(Date.now() - 1_000).toISOString();
+  const from = new Date(Date.now() - 60_000).toISOString();
 
   before(async () => {
     system = await startSystem();
