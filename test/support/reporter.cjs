@@ -18,7 +18,11 @@ module.exports = class extends reporters.Spec {
     this.failed = [];
     this.slowest = [];
     runner.on('pending', (test) => this.notRun.push(test.fullTitle()));
-    runner.on('fail', (test, error) => this.failed.push({ title: test.fullTitle(), error }));
+    runner.on('fail', (test, error) => {
+      this.failed.push({ title: test.fullTitle(), error });
+      // The rest of it is told at the end, which may be half an hour away.
+      process.stdout.write(`      ${firstLine(error)}\n`);
+    });
     runner.on('test end', (test) => {
       if (test.duration >= SLOW_MS) this.slowest.push({ ms: test.duration, title: test.fullTitle() });
     });
