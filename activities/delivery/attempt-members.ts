@@ -34,7 +34,7 @@ export function createAttemptMembers(dependencies: MakeAttemptsPorts & { attempt
     return tries.counted(info, (lost) =>
       makeAttempts(request, {
         lost,
-        make: (orders, positions, showSoFar) => make({ ...request, orders }, positions, now, showSoFar),
+        make: (asked, positions, showSoFar) => make(asked, positions, now, showSoFar),
       }),
     );
   };

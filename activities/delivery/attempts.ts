@@ -60,7 +60,7 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
       lost,
       isNew: true,
       ...(isOthers && { othersMs: settings.attempt_timeout_ms + OTHERS_KEEP_MS }),
-      make: async (all, positions, showSoFar) => {
+      make: async (asked, positions, showSoFar) => {
         const reports: Reports = orders.map(() => null);
         const make = async (now: () => number) => {
           let periods = 0;
@@ -70,7 +70,7 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
           }, SHOWN_EVERY_MS);
           try {
             return lost > 0
-              ? await makeSome(all, positions, settings.attempt_timeout_ms, reports)
+              ? await makeSome(asked, positions, reports)
               : await earlyAttempts.attempt(orders, settings.attempt_timeout_ms, reports);
           } finally {
             clearInterval(timer);
@@ -83,25 +83,23 @@ export function createAttemptActivities(dependencies: AttemptPorts) {
 
   /** Makes attempts at released deliveries, and keeps their rows. */
   async function attemptReleased(request: ReleasedAttempts): Promise<MadeAttempts> {
-    const { settings, asked_at, waited_ms } = request;
+    const { asked_at, waited_ms } = request;
     const lost = await lostTasks(ledger, Context.current().info, waited_ms);
     return makeAttempts(request, {
       lost,
-      make: (orders, positions) =>
-        timed(asked_at, () => makeSome(orders, positions, settings.attempt_timeout_ms)),
+      make: (asked, positions) => timed(asked_at, () => makeSome(asked, positions)),
     });
   }
 
   /** Makes attempts at some of the orders. @param reports gets them, by positions @returns the same */
   async function makeSome(
-    orders: DirectAttempts['orders'],
+    { orders, settings }: AttemptOrders,
     positions: readonly number[],
-    timeoutMs: number,
     reports: Reports = orders.map(() => null),
   ): Promise<Reports> {
     await directLane(positions, async (position) => {
       const order = orders[position];
-      if (order) reports[position] = await attempt(attemptRequest(order, timeoutMs));
+      if (order) reports[position] = await attempt(attemptRequest(order, settings.attempt_timeout_ms));
     });
     return reports;
   }

@@ -37,12 +37,12 @@ export interface Making {
   /**
    * Makes attempts. Each report is settled at one time: `ended_at`.
    *
-   * @param orders with the number of tries of each that may have been sent before
-   * @param positions of those of which nothing is recorded
+   * @param asked the request, in which each order has the number of its tries that may have been sent before
+   * @param positions of the orders of which nothing is recorded
    * @param showSoFar keeps rows of what has ended so far
    * @returns reports by these positions
    */
-  make(orders: AttemptOrders['orders'], positions: readonly number[], showSoFar: ShowSoFar): Promise<Reports>;
+  make(asked: AttemptOrders, positions: readonly number[], showSoFar: ShowSoFar): Promise<Reports>;
 }
 
 /**
@@ -58,19 +58,15 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
     request: AttemptOrders,
     { lost, isNew = false, othersMs, make }: Making,
   ): Promise<MadeAttempts> {
-    const { run } = request;
-    const orders = request.orders.map((order) => ({ ...order, attempt: withLost(order.attempt, lost) }));
+    const asked = lost > 0 ? withLostTries(request, lost) : request;
+    const { orders, run } = asked;
     // Where that cannot be asked, attempts are made again: none is lost, and each says that another may have arrived.
     const mayBeMade = orders.some(({ attempt }) => attempt.lost_tries !== undefined);
     let recorded = mayBeMade ? await recordedWithin(request, othersMs ?? 0) : [];
     const isRecorded = new Set(recorded.map(({ position }) => position));
     const positions = [...orders.keys()].filter((position) => !isRecorded.has(position));
-    const attemptRows = new AttemptRows(
-      keepRows,
-      { ...request, orders },
-      { positions, isNew, mayHaveRows: lost > 0 },
-    );
-    const made = othersMs !== undefined ? [] : await make(orders, positions, attemptRows.showSoFar);
+    const attemptRows = new AttemptRows(keepRows, asked, { positions, isNew, mayHaveRows: lost > 0 });
+    const made = othersMs !== undefined ? [] : await make(asked, positions, attemptRows.showSoFar);
     const reports = orders.map((_, position) => made[position] ?? null);
     const now = endOfAttempts({ reports }) ?? Date.parse(run.started_at);
     const kept = await withTimeout(KEPT_WITHIN_MS, attemptRows.keepAll(reports, now)).catch(() => undefined);
@@ -114,4 +110,9 @@ export function createMakeAttempts(dependencies: MakeAttemptsPorts) {
       return snapshot && isMade ? [{ position, index: attempt.index, snapshot }] : [];
     });
   }
+}
+
+function withLostTries(request: AttemptOrders, lost: number): AttemptOrders {
+  const orders = request.orders.map((order) => ({ ...order, attempt: withLost(order.attempt, lost) }));
+  return { ...request, orders };
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DeliveryKey, deliveryId } from '../../src/domain/basics/delivery-id.js';
+import { present } from '../../src/domain/basics/objects.js';
 import { factsOf } from '../../src/domain/delivery/carried.js';
 import { isClosed, shownRecord } from '../../src/domain/delivery/delivery.js';
 import type { DeliverySnapshot } from '../../src/domain/delivery/delivery-state.js';
@@ -242,7 +243,7 @@ function saysSo(
   return hasSame(row, told);
 }
 
-/** A row has attempts of which who tells knows nothing. */
+/** A row has more attempts than the report. */
 function hasMoreAttempts({ whole }: KnownRow, { snapshot: { record } }: ToldDelivery): boolean {
   return (whole?.delivery.attempts.length ?? 0) > record.attempts.length;
 }
@@ -276,5 +277,5 @@ export function snapshotOf({ delivery, progress }: WholeDelivery): DeliverySnaps
     ...(closed_at !== undefined && { closed_at }),
   };
   const { state = { kind: 'closed' }, failed = 0, lost_tries } = progress ?? {};
-  return { record, state, failed, ...(lost_tries !== undefined && { lost_tries }) };
+  return present({ record, state, failed, lost_tries });
 }

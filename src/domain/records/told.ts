@@ -46,7 +46,7 @@ export interface Told {
   at: string;
   deliveries: ToldDelivery[];
   /**
-   * Who tells it makes the attempts, and takes over what is recorded of them: a row that has more attempts stays. A
+   * The activity that makes the attempts tells it. A row with more attempts stays, and the activity takes it over: a
    * task that was taken for lost has made them, and kept the row late.
    */
   takes_over?: true;

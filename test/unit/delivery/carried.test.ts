@@ -3,8 +3,7 @@ import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 import { carriedOn, MAX_CARRIED_BYTES, nextRun } from '../../../src/domain/delivery/carried.js';
 import { MAX_EVENT_GROUP_SIZE, MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
-import type { DeliverySnapshot } from '../../../src/domain/delivery/delivery-state.js';
-import { MAX_ATTEMPTS } from '../../../src/domain/delivery/delivery-state.js';
+import { type DeliverySnapshot, MAX_ATTEMPTS } from '../../../src/domain/delivery/delivery-state.js';
 import { encodedBytes, MAX_VALUE_BYTES } from '../../../src/domain/text/encoded-bytes.js';
 
 function snapshot(attempts: number, more: Partial<Attempt> = {}): DeliverySnapshot {
