@@ -3615,7 +3615,7 @@ export interface components {
              * @description Stable: depend on it
              * @enum {string}
              */
-            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "scheduled" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
+            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "event_altered" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "scheduled" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
             /** @description Human-readable, with the evidence */
             summary: string;
             /**
@@ -10656,7 +10656,7 @@ export interface operations {
                 created_after: string;
                 created_before?: string;
                 event_kind?: string;
-                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "scheduled" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
+                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "waits_in_order" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "event_altered" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "not_named" | "scheduled" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
                 fields?: string;
             };
             header?: {

@@ -15,6 +15,8 @@ import type { Verdict, VerdictCode } from './verdict.js';
 export interface ExplainedDelivery extends ShownRecord {
   /** Absent if the workflow task of its execution has not failed, or has succeeded since. */
   failing_task?: FailingTask | undefined;
+  /** Difference of its event, which somebody has altered in the database: a sentence that begins with its id. */
+  event_altered?: string | undefined;
 }
 
 /** The delivery's endpoint as it is now. */
@@ -45,10 +47,12 @@ function verdictOf(
   deleted: Deleted | undefined,
   now: number,
 ): Verdict {
-  const { status, attempts, reason = '', closed_at: since, failing_task } = delivery;
+  const { status, attempts, reason = '', closed_at: since, failing_task, event_altered } = delivery;
   // A failing workflow task blocks the delivery: neither timers nor actions take effect.
   if (failing_task && keepsFailing(failing_task) && !isClosed(status))
     return explainFailing(failing_task, 'delivery');
+  // No attempt is made of what nobody has sent.
+  if (event_altered !== undefined && !isClosed(status)) return explainAltered(event_altered);
   const last = attempts.at(-1);
   switch (status) {
     case 'delivered':
@@ -73,6 +77,16 @@ function verdictOf(
         by: lastOf(delivery, 'terminate')?.by,
       };
   }
+}
+
+function explainAltered(event: string): Verdict {
+  return {
+    code: 'event_altered',
+    summary:
+      `No attempt is made, because somebody has altered the event in the database: ${event}. ` +
+      'The operator of the installation must act: see the runbook of the alert HooklineLogAltered. ' +
+      'The delivery goes on when the event is as it was accepted.',
+  };
 }
 
 function explainCancelled(delivery: ExplainedDelivery, deleted: Deleted | undefined): Verdict {

@@ -18,6 +18,7 @@ export const VERDICT_CODES = [
   'address_blocked',
   'release_pending',
   'workflow_failing',
+  'event_altered',
   'exhausted',
   'expired',
   'cancelled',

@@ -192,7 +192,7 @@ describe('what is sent, if somebody makes something up in MongoDB', () => {
 
   it('is said of an open delivery: people are told, it is not cancelled, and goes on when the payload is back [world]', async () => {
     receiver.handle(reply(500));
-    await client.register(receiver.url);
+    const { id: endpoint } = await client.register(receiver.url);
     const { id: _id, deliveries } = await client.purchase();
     const id = deliveries[0]?.id ?? '';
     await client.deliveryUntil(id, ({ status }) => status === 'retrying');
@@ -210,6 +210,9 @@ describe('what is sent, if somebody makes something up in MongoDB', () => {
       (count) => count > before,
     );
     assert.notEqual((await client.delivery(id)).status, 'cancelled');
+    const { json: verdict } = await get(`/explain?endpoint_id=${endpoint}&event_id=${_id}`);
+    assert.equal(verdict.code, 'event_altered');
+    assert.ok(verdict.summary.includes(`${_id} has no payload any more`), verdict.summary);
     await events.replaceOne({ _id }, event);
     receiver.handle(reply(200));
     await until(

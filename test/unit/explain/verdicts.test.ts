@@ -177,8 +177,9 @@ describe('the verdict on a delivery', () => {
     );
   });
 
-  it('says that nothing comes of what an open delivery waits for while its workflow task fails', () => {
+  it('says that nothing comes of what an open delivery waits for while its workflow task fails, or its event is altered', () => {
     const failing_task = { failures: 12, since: at(-60_000) };
+    const event_altered = 'evt_1 has no payload any more';
     const open: [Partial<ExplainedDelivery>, EndpointNow?][] = [
       [{ status: 'delivering' }],
       [{ status: 'retrying', attempts: [attempt], next_attempt_at: at(10) }],
@@ -199,9 +200,10 @@ describe('the verdict on a delivery', () => {
     for (const [delivery, endpoint] of open) {
       assert.notEqual(code(delivery, endpoint), 'workflow_failing');
       assert.equal(code({ ...delivery, failing_task }, endpoint), 'workflow_failing');
+      assert.equal(code({ ...delivery, event_altered }, endpoint), 'event_altered');
     }
     for (const status of ['delivered', 'exhausted', 'expired', 'cancelled', 'terminated'] as const)
-      assert.notEqual(code({ status, failing_task }), 'workflow_failing');
+      assert.equal(code({ status, failing_task, event_altered }), code({ status }));
     const { summary, since, ...verdict } = explainFailing(failing_task, 'delivery');
     assert.deepEqual([since, verdict], [at(-60_000), { code: 'workflow_failing' }]);
     assert.match(summary, /has failed since 2026-11-21T11:59:00.000Z, at least 12 times\. The operator/);

@@ -54,10 +54,11 @@ describe('what the web application says of deliveries', () => {
   it('a delivery that stands still is not said to be on its way', () => {
     assert.equal(headlineOf({ status: 'delivering', attempts: [] }, undefined), 'On its way.');
     for (const status of ['delivering', 'retrying', 'parked'] as const)
-      assert.equal(
-        headlineOf({ status, attempts: [] }, 'workflow_failing'),
-        'It stands still: the service cannot go on with it.',
-      );
+      for (const code of ['workflow_failing', 'event_altered'] as const)
+        assert.equal(
+          headlineOf({ status, attempts: [] }, code),
+          'It stands still: the service cannot go on with it.',
+        );
     assert.equal(
       headlineOf({ status: 'delivered', attempts: [] }, 'workflow_failing'),
       'Delivered after 0 attempts.',

@@ -185,14 +185,17 @@ async function explainOne(
 async function explainFound(dependencies: ApiDependencies, accountId: string, delivery: Delivery) {
   const { id, event_id, endpoint_id, event_kind: kind, created_at, status, attempts } = delivery;
   const execution = { workflowId: delivery.workflow_id, runId: delivery.run_id };
-  const [endpoint, deleted, failing_task] = await Promise.all([
+  const { records } = dependencies.database;
+  const [endpoint, deleted, failing_task, event] = await Promise.all([
     endpointNow(dependencies, accountId, endpoint_id),
     deletionOf(dependencies, accountId, endpoint_id),
     isClosed(status) ? undefined : dependencies.deliveries.failingTask(execution),
+    isClosed(status) ? undefined : records.eventsOf(accountId, [event_id]),
   ]);
+  const event_altered = event?.get(event_id)?.altered?.message;
   const { next_attempt_at, closed_at } = delivery;
   return {
-    ...explainDelivery({ ...delivery, failing_task }, endpoint, deleted, sharedNow()),
+    ...explainDelivery({ ...delivery, failing_task, event_altered }, endpoint, deleted, sharedNow()),
     endpoint_id,
     event: { id: event_id, kind, created_at },
     delivery: {

@@ -22,5 +22,5 @@ export function headlineOf(
  * from before it went on.
  */
 export function standsStill(status: DeliveryStatus, code: VerdictCode | undefined): boolean {
-  return isOpen(status) && code === 'workflow_failing';
+  return isOpen(status) && (code === 'workflow_failing' || code === 'event_altered');
 }

@@ -18,7 +18,7 @@ export function registeredNow(queryClient: QueryClient, id: string): EndpointWit
   return queryClient.getQueryData(['registered', id]);
 }
 
-/** Page of an endpoint right after its registration: its secret, and whether it has been verified. */
+/** Page of an endpoint right after its registration: its secret or public key, and whether it has been verified. */
 export function Registered({ endpoint }: { endpoint: EndpointWithSecret }) {
   const { name } = useLook();
   return (
@@ -34,9 +34,12 @@ export function Registered({ endpoint }: { endpoint: EndpointWithSecret }) {
         }
       />
       <Verification id={endpoint.id} />
-      <Card title="Signing secret">
+      <Card title={endpoint.secret ? 'Signing secret' : 'Public key'}>
         <div className="stack">
-          <p>Your application checks with it that a delivery comes from {name}. Keep it like a password.</p>
+          <p>
+            Your application checks with it that a delivery comes from {name}.
+            {endpoint.secret && ' Keep it like a password.'}
+          </p>
           <SecretBox keys={endpoint} />
           <VerifyCode scheme={endpoint.signature_scheme} secret={endpoint.secret} />
         </div>

@@ -7,20 +7,20 @@ import { Failed } from '../../../ui/states.js';
 import { Time } from '../../../ui/time.js';
 import { useAct } from '../../../ui/use-act.js';
 import { SchemeField } from './scheme-field.js';
-import type { Keys, Scheme } from './schemes.js';
+import { type Keys, SCHEMES, type Scheme } from './schemes.js';
 import { VerifyCode } from './verify-code.js';
 
 /** How long the old secret signs as well after a rotation. */
 const OVERLAPS = { '24h': '24 hours', '7d': '7 days', '0s': 'not at all' } as const;
 
-/** A secret in clear: it is on the screen as long as the page is. */
+/** A secret in clear, or a public key: it is on the screen as long as the page is. */
 export function SecretBox({ keys }: { keys: Keys }) {
   const value = keys.secret ?? keys.public_key ?? '';
   return (
     <div className="stack tight">
       <div className="code">
         <div className="secret">
-          <Copyable text={value} name={keys.secret ? 'the secret' : 'the public key'} />
+          <Copyable text={value} name={`the ${SCHEMES[keys.signature_scheme].key}`} />
         </div>
       </div>
       {keys.previous_expires_at && (
@@ -32,7 +32,7 @@ export function SecretBox({ keys }: { keys: Keys }) {
   );
 }
 
-/** Shows the secret of an endpoint when it is asked for, rotates it, and has the code that uses it. */
+/** Shows the secret of an endpoint, or its public key, when it is asked for, rotates it, and has code that uses it. */
 export function SecretPanel({
   endpoint: { id, signature_scheme },
   mayRead,
@@ -48,11 +48,13 @@ export function SecretPanel({
   const [scheme, setScheme] = useState<Scheme>();
   const { act } = useAct();
   const path = { id };
+  const signed = keys?.signature_scheme ?? signature_scheme;
+  const { key } = SCHEMES[signed];
   return (
     <div className="stack">
       <p>
-        Each delivery is signed with this secret (Standard Webhooks). Your application checks the signature,
-        so that it takes nothing from anybody else.
+        Each delivery is signed (Standard Webhooks). Your application checks the signature with this {key}, so
+        that it takes nothing from anybody else.
       </p>
       {keys && <SecretBox keys={keys} />}
       {error && <Failed error={error} />}
@@ -65,12 +67,12 @@ export function SecretPanel({
               void api.get('/v18.0/endpoints/{id}/secret', { params: { path } }).then(setKeys, setError)
             }
           >
-            Show the secret
+            Show the {key}
           </button>
         )}
         {keys && (
           <button type="button" className="button" onClick={() => setKeys(undefined)}>
-            Hide the secret
+            Hide the {key}
           </button>
         )}
         {mayRotate && keys?.previous_expires_at && (
@@ -140,7 +142,7 @@ export function SecretPanel({
           </Confirm>
         )}
       </div>
-      <VerifyCode scheme={keys?.signature_scheme ?? signature_scheme} secret={keys?.secret} />
+      <VerifyCode scheme={signed} secret={keys?.secret} />
     </div>
   );
 }
