@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { InputError } from '../../../src/domain/http/problem.js';
 import {
   MAX_OPEN_REPLAYS,
   MAX_REPLAY_PERIOD_DAYS,
@@ -32,7 +33,7 @@ describe('replays', () => {
   it('are refused with the place of what is wrong', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
     const period = { endpoint_id: endpointId, created_after: daysAgo(1) };
-    const cases: [unknown, string][] = [
+    const cases: [body: unknown, pointer: string, detail?: string][] = [
       [{ rate: 0 }, '/rate'],
       [{ rate: MAX_REPLAY_RATE + 1 }, '/rate'],
       [{ mode: 'some' }, '/mode'],
@@ -41,6 +42,7 @@ describe('replays', () => {
       [{ filter: { created_after: daysAgo(1), created_before: daysAgo(2) } }, '/filter/created_after'],
       [{ filter: { endpoint_id: "ep_' OR 1=1" } }, '/filter/endpoint_id'],
       [{ filter: { status: ['parked'] } }, '/filter/status'],
+      [{ filter: { status_code: 99 } }, '/filter/status_code', 'must be an HTTP status from 100 to 599'],
       [{ filter: { stauts: ['delivered'] } }, '/filter/stauts'],
       [{ mode: 'missed', filter: { created_after: daysAgo(1) } }, '/filter/endpoint_id'],
       [{ mode: 'missed', filter: { endpoint_id: endpointId } }, '/filter/created_after'],
@@ -53,11 +55,11 @@ describe('replays', () => {
       [{ mode: 'missed', filter: period, as_of: daysAgo(300) }, '/as_of'],
       [{ registration: 'then' }, '/registration'],
     ];
-    for (const [body, pointer] of cases) {
+    for (const [body, pointer, detail = ''] of cases) {
       const { status, json, text } = await client.request('POST', '/v18.0/replays', { body });
       assert.equal(status, 400, JSON.stringify(body));
       assert.ok(
-        json.errors.some((one: { pointer: string }) => one.pointer === pointer),
+        json.errors.some((one: InputError) => one.pointer === pointer && one.detail.includes(detail)),
         `${pointer}: ${text}`,
       );
     }

@@ -81,7 +81,11 @@ export const timeParameter = z
   });
 
 const STATUS_CODE = 'must be an HTTP status from 100 to 599, such as 503';
-const statusCode = z.coerce.number(STATUS_CODE).int(STATUS_CODE).min(100, STATUS_CODE).max(599, STATUS_CODE);
+const inStatusCodes = (number: z.ZodNumber) =>
+  number.int(STATUS_CODE).min(100, STATUS_CODE).max(599, STATUS_CODE);
+const statusCode = inStatusCodes(z.coerce.number(STATUS_CODE));
+/** The same in JSON. */
+export const jsonStatusCode = inStatusCodes(z.number(STATUS_CODE));
 
 /** Each filter has a parameter here; `kindParameter` and `attemptParameters` have the rest. */
 export type ParameterName =

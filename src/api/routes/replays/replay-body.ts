@@ -15,6 +15,7 @@ import {
 import { reasonSchema } from '../../http/origin.js';
 import {
   deliveryParameters,
+  jsonStatusCode,
   kindParameter,
   type ParameterName,
   timeParameter,
@@ -33,7 +34,7 @@ const filterSchema = z
       .enum(ATTEMPT_ERROR_CODES)
       .optional()
       .describe('Why the latest attempt had no complete response'),
-    status_code: z.int().min(100).max(599).optional().describe('HTTP status of the latest attempt'),
+    status_code: jsonStatusCode.optional().describe('HTTP status of the latest attempt'),
     created_after: timeParameter,
     created_before: timeParameter,
   } satisfies Record<Exclude<ParameterName, 'open'> | 'event_kind', z.ZodType>)
