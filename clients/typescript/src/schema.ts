@@ -6152,8 +6152,8 @@ export interface components {
                 };
             };
         };
-        /** @description `account_state_conflict`: The account is in a state that does not allow this. `idempotency_conflict`: The idempotency key was used with a different body */
-        "account_state_conflict.idempotency_conflict": {
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `idempotency_conflict`: The idempotency key was used with a different body. `record_altered`: A record is not the one that was recorded */
+        "account_state_conflict.idempotency_conflict.record_altered": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -6173,7 +6173,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "account_state_conflict" | "idempotency_conflict";
+                    code?: "account_state_conflict" | "idempotency_conflict" | "record_altered";
                     /** @enum {integer} */
                     status?: 409;
                 };
@@ -6288,8 +6288,8 @@ export interface components {
                 };
             };
         };
-        /** @description `account_state_conflict`: The account is in a state that does not allow this. `idempotency_conflict`: The idempotency key was used with a different body. `scheduled_event_limit_reached`: The account has reached its limit of scheduled events */
-        "account_state_conflict.idempotency_conflict.scheduled_event_limit_reached": {
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `idempotency_conflict`: The idempotency key was used with a different body. `record_altered`: A record is not the one that was recorded. `scheduled_event_limit_reached`: The account has reached its limit of scheduled events */
+        "account_state_conflict.idempotency_conflict.record_altered.scheduled_event_limit_reached": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -6309,7 +6309,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {string} */
-                    code?: "account_state_conflict" | "idempotency_conflict" | "scheduled_event_limit_reached";
+                    code?: "account_state_conflict" | "idempotency_conflict" | "record_altered" | "scheduled_event_limit_reached";
                     /** @enum {integer} */
                     status?: 409;
                 };
@@ -7553,7 +7553,7 @@ export interface operations {
             403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.idempotency_conflict"];
+            409: components["responses"]["account_state_conflict.idempotency_conflict.record_altered"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -7712,7 +7712,7 @@ export interface operations {
             403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.idempotency_conflict"];
+            409: components["responses"]["account_state_conflict.idempotency_conflict.record_altered"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -7843,7 +7843,7 @@ export interface operations {
             403: components["responses"]["missing_scope.read_only"];
             404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.idempotency_conflict.scheduled_event_limit_reached"];
+            409: components["responses"]["account_state_conflict.idempotency_conflict.record_altered.scheduled_event_limit_reached"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];

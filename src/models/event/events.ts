@@ -5,6 +5,7 @@ import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { EventStore, EventToStore, KeptEvent, StoredEvent } from '../../domain/delivery/stored-event.js';
 import { keyNameOf } from '../../domain/privacy/data-key.js';
 import type { KeptDays } from '../../domain/records/kept-days.js';
+import { RecordAlteredError } from '../../domain/records/record-altered.js';
 import { sharedNow } from '../../domain/time/shared-time.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
 import { inOrder } from '../mongo/in-order.js';
@@ -55,7 +56,7 @@ export class EventRepository implements EventStore {
   /** The events of an account that have some idempotency keys, by key. */
   async keptBefore(accountId: string, keys: readonly string[]): Promise<ReadonlyMap<string, KeptEvent>> {
     const found = await this.withOnce(keys.map((key) => onceOf(accountId, key)));
-    const byOnce = new Map(found.map((document) => [document.once, toKept(document)]));
+    const byOnce = new Map(found.map((document) => [document.once, this.toKept(document)]));
     return new Map(
       keys.flatMap((key) => {
         const kept = byOnce.get(onceOf(accountId, key));
@@ -82,7 +83,7 @@ export class EventRepository implements EventStore {
       const there = byOnce.get(document.once);
       // It has just expired.
       if (!there) throw new Error(`the event with the key of ${document._id} is gone`);
-      return isSame(there, document) ? undefined : toKept(there);
+      return isSame(there, document) ? undefined : this.toKept(there);
     });
   }
 
@@ -127,6 +128,21 @@ export class EventRepository implements EventStore {
       const document = this.seal.believed(stored);
       return (document && toStored(document)) ?? [];
     });
+  }
+
+  /** A stored event as the answer to its producer. One that was altered may have the key of another event. */
+  private toKept(stored: EventDocument): KeptEvent {
+    const { document, wrong } = this.seal.read(stored);
+    const { _id, accepted_at, sequence, targets, body_hash } = document;
+    return {
+      event_id: _id,
+      accepted_at: accepted_at.toISOString(),
+      sequence: sequence ?? undefined,
+      // A server that stands in for MongoDB once left an empty list out.
+      targets: wrong === undefined ? (targets ?? []) : [],
+      body_hash: body_hash ?? undefined,
+      ...(wrong !== undefined && { altered: new RecordAlteredError(_id, wrong) }),
+    };
   }
 
   private toDocument({ event, once, ...stored }: EventToStore): EventDocument {
@@ -174,15 +190,4 @@ function onceOf(accountId: string, key: string): string {
 function isSame(there: EventDocument, { _id, starter, carriers }: EventDocument): boolean {
   const isCarriedAlike = [...(there.carriers ?? [])].join() === [...(carriers ?? [])].join();
   return there._id === _id && there.starter === starter && isCarriedAlike;
-}
-
-function toKept({ _id, accepted_at, sequence, targets, body_hash }: EventDocument): KeptEvent {
-  return {
-    event_id: _id,
-    accepted_at: accepted_at.toISOString(),
-    sequence: sequence ?? undefined,
-    // A server that stands in for MongoDB once left an empty list out.
-    targets: targets ?? [],
-    body_hash: body_hash ?? undefined,
-  };
 }

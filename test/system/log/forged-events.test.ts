@@ -224,6 +224,38 @@ describe('what is sent, if somebody makes something up in MongoDB', () => {
     );
   });
 
+  it('is each event, though somebody gave its idempotency key to another one', async () => {
+    await client.register(receiver.url);
+    const post = (key: string) => {
+      const headers = { 'idempotency-key': key };
+      return client.request('POST', '/v18.0/events/purchase', { raw: PURCHASE, headers });
+    };
+    const { id: _id } = (await post('order-76')).json;
+    const events = collection('events');
+    const stored = (await events.findOne({ _id })) ?? assert.fail();
+    const key = 'order-77';
+    await events.updateOne({ _id }, { $set: { once: `${client.accountId}:${key}` } });
+    const { status, json } = await post(key);
+    assert.deepEqual([status, json.code], [409, 'record_altered'], JSON.stringify(json));
+    assert.match(json.detail, new RegExp(`${_id} is not what was written`));
+    const [keyed, other] = [{ idempotency_key: key }, {}].map((more) => ({
+      ...{ kind: 'purchase', payload: JSON.parse(PURCHASE) },
+      ...more,
+    }));
+    for (const [mode, found] of [
+      ['each', [409, 202]],
+      ['all_or_nothing', 409],
+    ] as const) {
+      const body = { mode, events: [keyed, other] };
+      const { status, json } = await client.request('POST', '/v18.0/events', { body });
+      const results = json.results?.map((one: { status: number }) => one.status);
+      assert.deepEqual(results ?? status, found, JSON.stringify(json));
+    }
+    await events.replaceOne({ _id }, stored);
+    assert.equal((await post(key)).status, 202);
+    await received(3);
+  });
+
   it('is no other payload than that of a scheduled event', async () => {
     await client.register(receiver.url);
     const scheduled = collection('scheduled_events');

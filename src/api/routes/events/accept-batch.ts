@@ -150,6 +150,8 @@ export function placesIn({ code, errors, message }: Problem, index: number): Inp
   const at = `/events/${index}`;
   if (code === 'idempotency_conflict')
     return [{ pointer: `${at}/idempotency_key`, detail: 'was used before' }];
+  if (code === 'record_altered')
+    return [{ pointer: `${at}/idempotency_key`, detail: `is taken: ${message}` }];
   if (errors.length === 0) return [{ pointer: `${at}/payload`, detail: `cannot be accepted: ${message}` }];
   return errors.map(({ pointer, parameter, detail }) => ({
     pointer: parameter === undefined ? `${at}/payload${pointer}` : `${at}/${FIELDS[parameter] ?? parameter}`,

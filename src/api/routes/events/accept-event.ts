@@ -181,8 +181,12 @@ export async function numberEvent(
   return { taken, offer: { event, targets, hints, ...(once && { once }) } };
 }
 
-/** @throws Problem 409 if the idempotency key of an event was used before with another body */
+/**
+ * @throws Problem 409 if the idempotency key of an event was used before with another body
+ * @throws RecordAlteredError if somebody has altered the event that has the key
+ */
 export function requireSame({ once }: Pick<CheckedEvent, 'once'>, accepted: KeptEvent): KeptEvent {
+  if (accepted.altered) throw accepted.altered;
   if (once && accepted.body_hash !== once.body_hash)
     throw new Problem(
       'idempotency_conflict',

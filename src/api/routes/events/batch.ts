@@ -43,7 +43,13 @@ export function batchOperations(dependencies: ApiDependencies): Operation[] {
             .meta({ id: 'BatchAcceptance', examples: [{ accepted: 1, refused: 0, results: [ACCEPTED] }] }),
         },
       },
-      problems: ['invalid_payload', 'payload_too_complex', 'unknown_event_kind', 'idempotency_conflict'],
+      problems: [
+        'invalid_payload',
+        'payload_too_complex',
+        'unknown_event_kind',
+        'idempotency_conflict',
+        'record_altered',
+      ],
       async handle({ body }, ctx) {
         const { mode, events } = body as unknown as Batch;
         if (events.length > 1) ctx.state.countEvents?.(events.length - 1);

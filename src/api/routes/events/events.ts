@@ -41,6 +41,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
         'payload_too_complex',
         'unknown_event_kind',
         'idempotency_conflict',
+        'record_altered',
         'payload_too_large',
         'unsupported_media_type',
       ],

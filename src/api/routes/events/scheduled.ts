@@ -65,6 +65,7 @@ export function scheduledOperations(dependencies: ApiDependencies): Operation[] 
         'payload_too_complex',
         'unknown_event_kind',
         'idempotency_conflict',
+        'record_altered',
         'scheduled_event_limit_reached',
         'payload_too_large',
         'unsupported_media_type',
