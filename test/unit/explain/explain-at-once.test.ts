@@ -19,7 +19,11 @@ describe('explain', () => {
           asked.push('told');
         },
       },
-      database: { endpoints: { getFresh: async () => undefined }, changes: { list: async () => [] } },
+      database: {
+        endpoints: { getFresh: async () => undefined },
+        changes: { list: async () => [] },
+        records: { eventsOf: async () => new Map() },
+      },
     } as unknown as ApiDependencies;
     await explain(dependencies, newId('account'), endpoint_id, event_id);
     assert.deepEqual(asked, ['fan-out', 'delivery', 'told']);
