@@ -169,7 +169,7 @@ export const settingsSchema = z.object({
     'Response time after which an endpoint counts as slow and is isolated from others',
   ),
   HOOKLINE_ISOLATED_ATTEMPTS: wholeOr(100, 1, 10_000).describe(
-    'Concurrent attempts in a process to slow or failing endpoints, and of retries',
+    'Concurrent attempts in a process to slow or failing endpoints, and of retries; those of a group that are due together count as one',
   ),
   HOOKLINE_ALLOWED_NETWORKS: list.describe('Private networks that endpoints may be in, such as `10.0.0.0/8`'),
   HOOKLINE_DENIED_NETWORKS: list.describe(
