@@ -50,7 +50,7 @@ export interface KeptEvent {
   targets: readonly DeliveryTarget[];
   /** {@link Once.body_hash} of the request that it was accepted by; absent if that had no key. */
   body_hash?: string | undefined;
-  /** It is not what was written: it has no targets, and is no answer. Absent if it is. */
+  /** It is not what was written: it has no targets, and is no response. Absent if it is. */
   altered?: Error;
 }
 

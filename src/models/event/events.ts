@@ -130,7 +130,7 @@ export class EventRepository implements EventStore {
     });
   }
 
-  /** A stored event as the answer to its producer. One that was altered may have the key of another event. */
+  /** A stored event as the response to its producer. One that was altered may have the key of another event. */
   private toKept(stored: EventDocument): KeptEvent {
     const { document, wrong } = this.seal.read(stored);
     const { _id, accepted_at, sequence, targets, body_hash } = document;

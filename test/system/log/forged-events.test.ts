@@ -238,15 +238,12 @@ describe('what is sent, if somebody makes something up in MongoDB', () => {
     const { status, json } = await post(key);
     assert.deepEqual([status, json.code], [409, 'record_altered'], JSON.stringify(json));
     assert.match(json.detail, new RegExp(`${_id} is not what was written`));
-    const [keyed, other] = [{ idempotency_key: key }, {}].map((more) => ({
-      ...{ kind: 'purchase', payload: JSON.parse(PURCHASE) },
-      ...more,
-    }));
+    const event = { kind: 'purchase', payload: JSON.parse(PURCHASE) };
     for (const [mode, found] of [
       ['each', [409, 202]],
       ['all_or_nothing', 409],
     ] as const) {
-      const body = { mode, events: [keyed, other] };
+      const body = { mode, events: [{ ...event, idempotency_key: key }, event] };
       const { status, json } = await client.request('POST', '/v18.0/events', { body });
       const results = json.results?.map((one: { status: number }) => one.status);
       assert.deepEqual(results ?? status, found, JSON.stringify(json));
